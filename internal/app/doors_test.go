@@ -154,22 +154,46 @@ func (r *rights) forged(t *testing.T, audience string) map[string]string {
 	}
 }
 
+// far is a connected server with one tool that reads, and what it receives.
+func far(t *testing.T) (connected func(*rights), received *traffic) {
+	t.Helper()
+	server := mcp.NewServer(&mcp.Implementation{Name: "far", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "look", Description: "Looks.", InputSchema: map[string]any{"type": "object"}, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "seen"}}}, nil
+	})
+	received = &traffic{}
+	outside := httptest.NewServer(received.recorded(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)))
+	t.Cleanup(outside.Close)
+	return func(r *rights) {
+		file := filepath.Join(r.folder, "mcp.json")
+		must(t, os.WriteFile(file, fmt.Appendf(nil, `{"mcpServers":{"far":{"type":"http","url":%q,"roles":["employee"],"allow_private":true}}}`, outside.URL), 0o600))
+		r.files = demoFiles(file, r.folder, os.Getenv)
+	}, received
+}
+
+// TestConnectedReadsAreWithheldWhereTheConfigurationAsks: what a connected server's tool read
+// is recorded by the gateway, or withheld there.
+func TestConnectedReadsAreWithheldWhereTheConfigurationAsks(t *testing.T) {
+	for withheld, want := range map[bool]string{true: "SERVICE_UNAVAILABLE", false: `"text":"seen"`} {
+		connected, _ := far(t)
+		r := newRights(t, connected, func(r *rights) { r.strict = withheld })
+		token := r.token(t, "gateway", nil)
+		if got := r.send(t, testkit.Client, "POST", r.urls["gateway"]+"/api/mcp/far/look", token, `{}`); !strings.Contains(got.body, "seen") {
+			t.Fatalf("while it is recorded: got %d %s", got.status, got.body)
+		}
+		must(t, r.audit.Close())
+		if got := r.send(t, testkit.Client, "POST", r.urls["gateway"]+"/api/mcp/far/look", token, `{}`); !strings.Contains(got.body, want) || withheld && strings.Contains(got.body, "seen") {
+			t.Errorf("fail_closed_reads %v: got %d %s, want %s", withheld, got.status, got.body, want)
+		}
+	}
+}
+
 // TestCallersTokensStayHere calls a server of ours and a connected one on every way that
 // leads to them, with a token and with a cookie. Neither server receives the token, the
 // cookie or a part of them: ours receives tokens of the gateway, the other one none.
 func TestCallersTokensStayHere(t *testing.T) {
-	far := mcp.NewServer(&mcp.Implementation{Name: "far", Version: "1"}, nil)
-	far.AddTool(&mcp.Tool{Name: "look", Description: "Looks.", InputSchema: map[string]any{"type": "object"}, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "seen"}}}, nil
-	})
-	var beyond traffic
-	outside := httptest.NewServer(beyond.recorded(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return far }, nil)))
-	t.Cleanup(outside.Close)
-	r := newRights(t, func(r *rights) {
-		file := filepath.Join(r.folder, "mcp.json")
-		must(t, os.WriteFile(file, fmt.Appendf(nil, `{"mcpServers":{"far":{"type":"http","url":%q,"roles":["employee"],"allow_private":true}}}`, outside.URL), 0o600))
-		r.files = demoFiles(file, r.folder, os.Getenv)
-	})
+	connected, beyond := far(t)
+	r := newRights(t, connected)
 	token := r.token(t, "gateway", map[string]any{"scope": "mcp confirm", "azp": demoClient})
 	browser := r.signIn(t)
 	page, err := url.Parse(r.urls["gateway"])

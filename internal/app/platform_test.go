@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,12 +14,14 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/embedded"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/quota"
+	"countersign.dev/internal/seal"
 	"countersign.dev/internal/storage"
 	"countersign.dev/internal/testkit"
 )
@@ -74,12 +78,17 @@ func platformOn(t *testing.T, redisURL string) *platform {
 // platformIn keeps its keys and its audit log in a folder.
 func platformIn(t *testing.T, folder, redisURL string) *platform {
 	t.Helper()
+	return platformOf(t, folder, redisURL, config.Audit{Path: filepath.Join(folder, "audit.jsonl")})
+}
+
+func platformOf(t *testing.T, folder, redisURL string, log config.Audit) *platform {
+	t.Helper()
 	keys, err := demoKeys(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	life := newLifetime()
-	pl, err := newPlatform(t.Context(), life, slog.New(slog.DiscardHandler), keys, platformOptions{name: "hr", audit: config.Audit{Path: filepath.Join(folder, "audit.jsonl")}, redis: redisURL, patience: testkit.Patience, limits: quota.Limits{Requests: demoRequests, Unproven: 10_000}})
+	pl, err := newPlatform(t.Context(), life, slog.New(slog.DiscardHandler), keys, platformOptions{name: "hr", audit: log, redis: redisURL, patience: testkit.Patience, limits: quota.Limits{Requests: demoRequests, Unproven: 10_000}})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 		defer cancel()
@@ -91,6 +100,31 @@ func platformIn(t *testing.T, folder, redisURL string) *platform {
 		t.Fatal(err)
 	}
 	return pl
+}
+
+// TestReadsAreWithheldWhereTheConfigurationAsks: a server whose audit log cannot be written
+// any more answers reads, unless its configuration says fail_closed_reads.
+func TestReadsAreWithheldWhereTheConfigurationAsks(t *testing.T) {
+	for withheld, want := range map[bool]string{true: "SERVICE_UNAVAILABLE", false: `"status":"success"`} {
+		folder := t.TempDir()
+		pl := platformOf(t, folder, "redis://"+miniredis.RunT(t).Addr(), config.Audit{Path: filepath.Join(folder, "audit.jsonl"), FailClosedReads: withheld})
+		pl.keys.sealing["notes"] = [][]byte{seal.RandomSecret()}
+		fake := testkit.NewFakeDomain(testkit.Note{ID: 1, Text: "a note"})
+		edge, err := pl.edge(domain{name: "notes", title: "notes", policy: fake.Policy()}, noteServer{fake}, domainOptions{url: "http://localhost", issuers: []auth.Config{{URL: "http://localhost:1"}}})
+		must(t, err)
+		minter, err := auth.NewMinter(pl.keys.signing, nil)
+		must(t, err)
+		token, err := minter.Token(access.NewPrincipal(access.Claims{Issuer: "i", Subject: "s", Username: "ann", Roles: []string{"employee"}}), "notes", access.PurposeCall)
+		must(t, err)
+		must(t, pl.audit.Close())
+		r := httptest.NewRequest("POST", "http://localhost/tools/get_note", strings.NewReader(`{"id":1}`))
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + token}}
+		w := httptest.NewRecorder()
+		edge.Handler().ServeHTTP(w, r)
+		if got := w.Body.String(); !strings.Contains(got, want) || withheld && strings.Contains(got, "a note") {
+			t.Errorf("fail_closed_reads %v: got %d %s, want %s", withheld, w.Code, got, want)
+		}
+	}
 }
 
 // TestADemoLogsThatItsCodeNeedsNoToken: the repository in which a demo was started is

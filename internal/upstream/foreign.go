@@ -73,13 +73,17 @@ func (r route) checked(ctx context.Context, who *access.Principal, input json.Ra
 	return limit(ctx, who.Owner(), r.String())
 }
 
-// recorded records an outcome that the server knows and does not record.
+// recorded records an outcome that the server knows and does not record. What was read is
+// withheld without a record where that is asked for; the intent of a change was recorded before.
 func (r route) recorded(ctx context.Context, input json.RawMessage, o result.Outcome) result.Outcome {
 	kind := audit.Outcome
 	if f := o.Fault(); f != nil && f.Kind() == fault.Forbidden {
 		kind = audit.Denial
 	}
-	r.server.up.audit(ctx, audit.Event{Kind: kind, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Rows: o.Rows(), Outcome: o.Code()})
+	err := r.server.up.audit(ctx, audit.Event{Kind: kind, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Rows: o.Rows(), Outcome: o.Code()})
+	if err != nil && r.server.up.o.FailClosed && r.tool.Kind != result.Write && o.Fault() == nil {
+		return result.Failed(fault.ServiceDown.New("The answer was withheld because it could not be recorded.").Because(err))
+	}
 	return o
 }
 

@@ -199,6 +199,24 @@ func TestChangeWithoutApprovalNeedsATurnThatIsKnown(t *testing.T) {
 	}
 }
 
+// TestReadThatCannotBeRecordedIsWithheldWhereAsked: a change that was made is reported all the
+// same, because its intent was recorded.
+func TestReadThatCannotBeRecordedIsWithheldWhereAsked(t *testing.T) {
+	for _, closed := range []bool{true, false} {
+		j := &memorySink{full: true}
+		u := direct(t, &scriptedServer{}, Options{Audit: j, FailClosed: closed})
+		o := u.Call(caller(access.SurfaceAPI), "notes.read", nil)
+		if withheld := o.Code() == "SERVICE_UNAVAILABLE" && o.Data() == nil; withheld != closed {
+			t.Errorf("closed %v: got %s %s", closed, o.Code(), o.Data())
+		}
+	}
+	filling := &memorySink{}
+	u := direct(t, &scriptedServer{}, Options{Audit: filling, FailClosed: true, Observe: func(string, string, string, time.Duration) { filling.full = true }})
+	if o := u.Call(caller(access.SurfaceAPI), "notes.add", nil); o.Fault() != nil || len(filling.events) != 1 || filling.events[0].Kind != audit.Intent {
+		t.Errorf("a change: got %s, recorded %+v, want it reported, with its intent", o.Code(), filling.events)
+	}
+}
+
 func TestChangeThatCannotBeRecordedIsNotSent(t *testing.T) {
 	n := &scriptedServer{}
 	o := direct(t, n, Options{Audit: &memorySink{full: true}}).Call(caller(access.SurfaceAPI), "notes.add", nil)

@@ -211,7 +211,7 @@ func (s *server) record(ctx context.Context, r route, start time.Time, err error
 // auditLost records a call that got no answer: no server has a record of its
 // outcome.
 func (s *server) auditLost(ctx context.Context, tool string, err error) {
-	s.up.audit(ctx, audit.Event{Kind: audit.Outcome, Server: s.Name, Tool: tool, Outcome: s.fault(err).Code.Name})
+	_ = s.up.audit(ctx, audit.Event{Kind: audit.Outcome, Server: s.Name, Tool: tool, Outcome: s.fault(err).Code.Name})
 }
 
 // Why a call was not sent.

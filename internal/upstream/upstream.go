@@ -86,6 +86,9 @@ type Options struct {
 	HTTP *http.Client
 	// Audit takes what no server records: calls that got no answer, and calls of foreign tools.
 	Audit audit.Sink
+	// FailClosed withholds what a foreign tool read, when that cannot be recorded. What our
+	// own servers read they withhold themselves.
+	FailClosed bool
 	// Limit counts a call of a foreign tool, or returns RATE_LIMITED. Nil: no limit.
 	Limit func(ctx context.Context, owner access.Owner, tool string) error
 	// MaxAnswer bounds an answer in bytes; DefaultMaxAnswer when zero.
@@ -142,13 +145,15 @@ func (u *Upstream) bounded(ctx context.Context, d time.Duration) (context.Contex
 }
 
 // audit records what no server does.
-func (u *Upstream) audit(ctx context.Context, e audit.Event) {
+func (u *Upstream) audit(ctx context.Context, e audit.Event) error {
 	if u.o.Audit == nil {
-		return
+		return nil
 	}
-	if err := u.o.Audit.Append(context.WithoutCancel(ctx), e); err != nil {
+	err := u.o.Audit.Append(context.WithoutCancel(ctx), e)
+	if err != nil {
 		u.o.Log.ErrorContext(ctx, "audit could not be written", "server", e.Server, "tool", e.Tool, "error", err)
 	}
+	return err
 }
 
 // Confirmations keeps the pending changes of foreign tools. Package confirm has
