@@ -64,8 +64,12 @@ func (p *process) connect(t testing.TB, e endpoint, version, person string) *mcp
 		t.Fatalf("%s as %s, %s: %v", e.name, person, version, err)
 	}
 	t.Cleanup(func() { _ = session.Close() })
-	if got := session.InitializeResult().ProtocolVersion; got != version {
-		t.Errorf("%s: got revision %s, want %s", e.name, got, version)
+	about := session.InitializeResult()
+	if about.ProtocolVersion != version {
+		t.Errorf("%s: got revision %s, want %s", e.name, about.ProtocolVersion, version)
+	}
+	if i := about.ServerInfo; !strings.HasPrefix(i.Name, "countersign") || !strings.HasPrefix(i.Title, "Countersign") || i.Version == "" || i.WebsiteURL != "https://countersign.dev/" {
+		t.Errorf("%s: it does not say what it is: %+v", e.name, i)
 	}
 	return session
 }
