@@ -99,6 +99,21 @@ func TestExpenseReportIsAskedForByItsNumber(t *testing.T) {
 	}
 }
 
+// TestValuesThatDoNotFitAreExplained: a person who asks for too much reads what fits.
+func TestValuesThatDoNotFitAreExplained(t *testing.T) {
+	t.Parallel()
+	d := sharedDemo(t)
+	for _, c := range []struct{ person, question, want string }{
+		{"marcus.johnson", "What is my time off for 1990?", "The fiscal year must be at least 2000."},
+		{"alice.chen", "Increase Sarah's salary to 99999999999", "A salary cannot be below $0 or above $10,000,000."},
+		{"dan.williams", "close ticket TICK-004 because ok", "The resolution must have at least 10 characters."},
+	} {
+		if s := d.ask(t, c.person, c.question); s.text != c.want || len(s.pending) > 0 {
+			t.Errorf("%s asked %q: got %q, want %q", c.person, c.question, s.text, c.want)
+		}
+	}
+}
+
 // firstLists are the questions of testdata/lists.txt, by user name.
 func firstLists(t *testing.T) map[string]map[string]bool {
 	t.Helper()

@@ -16,7 +16,11 @@ func TestLyingModelIsCorrected(t *testing.T) {
 	refused := func(context.Context, json.RawMessage) result.Outcome {
 		return result.Failed(fault.Insufficient.New("You may not feed animals."))
 	}
+	unfit := func(context.Context, json.RawMessage) result.Outcome {
+		return result.Failed(fault.ValidationError.New("Invalid input parameters").Suggest("daily_ration: must be at most 20"))
+	}
 	b := boxOf(tools{
+		"weigh_animal": unfit,
 		"list_animals": answers(`[{"name":"Leo","weight":190},{"name":"Nala","weight":126}]`),
 		"feed_animal":  refused, "free_lion": pending("c1"),
 	})
@@ -32,6 +36,7 @@ func TestLyingModelIsCorrected(t *testing.T) {
 		"true":            {scripted(calls("list_animals"), says("Leo weighs 190 kg and Nala 126 kg, 316 kg together.")), ""},
 		"invented":        {scripted(calls("list_animals"), says("Leo weighs 212 kg and Simba 145 kg.")), "Not from the data: 212, 145, Simba are the model's own."},
 		"refused":         {scripted(calls("feed_animal"), says("The lion is happy.")), "I encountered an error when using the feed_animal tool: You may not feed animals."},
+		"unfit":           {scripted(calls("weigh_animal"), says("The lion is happy.")), "I encountered an error when using the weigh_animal tool: The daily ration must be at most 20."},
 		"reported":        {scripted(says("I've updated the record of the lion.")), "Nothing was changed: no tool has reported the change that this answer speaks of."},
 		"waiting":         {scripted(both("The lion has been set free. ", "free_lion")), "Nothing has been changed yet: “free_lion” waits for your approval."},
 		"waiting, silent": {scripted(calls("free_lion")), ""},

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"strings"
@@ -25,10 +26,28 @@ func ForPeople(code, message, suggested string) (string, string) {
 	switch {
 	case code == NotAskedFor.Name: // worded for the model
 		return "Something that was read asks for this, and you did not. It was not done.", "Ask for it in your own words if you want it."
-	case strings.HasPrefix(message, invalidInput), code == ValidationError.Name && forPrograms.MatchString(message), identifier.MatchString(message):
-		message = "That could not be done the way it was asked: something in it does not fit."
+	case strings.HasPrefix(message, invalidInput):
+		return cmp.Or(bounds(suggested), unfit), Advice(suggested)
+	case code == ValidationError.Name && forPrograms.MatchString(message), identifier.MatchString(message):
+		message = unfit
 	}
 	return message, Advice(suggested)
+}
+
+const unfit = "That could not be done the way it was asked: something in it does not fit."
+
+// bounds says which values are too large or too small, as far as the remarks about
+// an input are of nothing else: "The fiscal year must be at least 2000."
+func bounds(remarks string) string {
+	var said []string
+	for remark := range strings.SplitSeq(remarks, "; ") {
+		m := bound.FindStringSubmatch(remark)
+		if m == nil {
+			return ""
+		}
+		said = append(said, "The "+strings.ReplaceAll(m[1], "_", " ")+" "+m[2]+".")
+	}
+	return strings.Join(said, " ")
 }
 
 // invalidInput begins what the kernel says of an input that no tool has a sentence for.
@@ -36,6 +55,7 @@ const invalidInput = "Invalid input parameters"
 
 var (
 	sentences  = regexp.MustCompile(`(?s).+?([.?!](\s|$)|$)`)
+	bound      = regexp.MustCompile(`^([a-z_]+): (must (?:be|have) at (?:least|most) -?[\d.]+(?: characters?)?)$`)
 	identifier = regexp.MustCompile(`\b[a-z0-9]+_[a-z0-9_]+\b`)
 	// What only programs can use: names of tools and inputs ("employee_id", "n: must be
 	// below 10", "lastEventId"), and the words of requests.

@@ -37,13 +37,20 @@ func unsaid(a Answer, e Evidence) (lines []string) {
 		if c.foreign() {
 			line += "."
 		} else {
-			line += ": " + c.Outcome.Fault().Message
+			line += ": " + c.problem()
 		}
-		if !repeats(a.After, c) && !saysFailed(sentences, c, len(failed)) && !slices.Contains(lines, line) {
+		if !repeats(a.After, c.problem()) && !repeats(a.After, c.Outcome.Fault().Message) && !saysFailed(sentences, c, len(failed)) && !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
 	}
 	return lines
+}
+
+// problem is why a call failed, as people read it.
+func (c Call) problem() string {
+	f := c.Outcome.Fault()
+	message, _ := fault.ForPeople(f.Code.Name, f.Message, f.SuggestedAction)
+	return message
 }
 
 // failedCalls are the calls that failed and were not made again. A mistake of the
@@ -92,13 +99,13 @@ func saysFailed(sentences []string, c Call, failed int) bool {
 	return false
 }
 
-// repeats reports whether the answer has most of the words of the fault's message.
-func repeats(text string, c Call) bool {
+// repeats reports whether the answer has most of the words of a fault's message.
+func repeats(text, message string) bool {
 	said := map[string]bool{}
 	for _, w := range wording.Words(text) {
 		said[wording.Stem(w)] = true
 	}
-	words := wording.Words(c.Outcome.Fault().Message)
+	words := wording.Words(message)
 	found := 0
 	for _, w := range words {
 		if said[wording.Stem(w)] {

@@ -22,6 +22,14 @@ func TestPeopleReadNoToolLanguage(t *testing.T) {
 			`{"code":"VALIDATION_ERROR","message":"That could not be done the way it was asked: something in it does not fit.","status":"error"}`,
 		},
 		{
+			"bounds of inputs", `{"status":"error","code":"VALIDATION_ERROR","message":"Invalid input parameters","suggestedAction":"fiscal_year: must be at least 2000; resolution: must have at least 10 characters"}`,
+			`{"code":"VALIDATION_ERROR","message":"The fiscal year must be at least 2000. The resolution must have at least 10 characters.","status":"error"}`,
+		},
+		{
+			"bounds and more", `{"status":"error","code":"VALIDATION_ERROR","message":"Invalid input parameters","suggestedAction":"fiscal_year: must be at least 2000; note: is not a field of this tool"}`,
+			`{"code":"VALIDATION_ERROR","message":"That could not be done the way it was asked: something in it does not fit.","status":"error"}`,
+		},
+		{
 			"a tool's own sentence about an input", `{"status":"error","code":"VALIDATION_ERROR","message":"I find no employee with that id.","suggestedAction":"employee_id: is not a valid uuid. Use list_employees tool"}`,
 			`{"code":"VALIDATION_ERROR","message":"I find no employee with that id.","status":"error"}`,
 		},

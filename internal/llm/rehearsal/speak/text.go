@@ -21,8 +21,8 @@ const maxRows, maxFacts = 10, 3
 
 // Failure passes on what a tool says of a failure, for people.
 func Failure(a *Answer) string {
-	message, advice := result.Unmark(a.Fault.Message), result.Unmark(a.Fault.SuggestedAction)
-	return Clean(cmp.Or(message, "That did not work.") + " " + fault.Advice(advice))
+	message, advice := fault.ForPeople(a.Fault.Code.Name, result.Unmark(a.Fault.Message), result.Unmark(a.Fault.SuggestedAction))
+	return Clean(cmp.Or(message, "That did not work.") + " " + advice)
 }
 
 // Label is a field's name within a sentence.
