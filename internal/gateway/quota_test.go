@@ -137,6 +137,10 @@ func TestStreamsOfOnePersonAreLimited(t *testing.T) {
 	one.streamOnceFree(path)
 	two.rejected("a third stream, on another replica", "GET", path, alice, "", "RATE_LIMITED")
 	two.rejected("a question", "POST", "/api/query", alice, askBody("again", id), "RATE_LIMITED")
+	two.rejected("the person's stream", "GET", "/api/events", alice, "", "RATE_LIMITED")
+	if s, resp := two.dial(alice, ""); s != nil || resp.StatusCode != 429 || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("a WebSocket: got %d", resp.StatusCode)
+	}
 	if got := dataOf(two.ask(frank, "hello", "")); !strings.Contains(got, "[DONE]") {
 		t.Errorf("another person: got %s", got)
 	}
@@ -157,6 +161,22 @@ func (r *rig) streamOnceFree(path string) *stream {
 	}
 	r.t.Fatal("no slot for a stream was freed")
 	return nil
+}
+
+// Each kind of stream takes one of the person's slots.
+func TestEachKindOfStreamCounts(t *testing.T) {
+	for name, open := range map[string]func(*rig){
+		"the person's stream": func(r *rig) { r.stream(r.send("GET", "/api/events", alice, "")) },
+		"a WebSocket":         func(r *rig) { r.connect(alice, "", "connected") },
+		"a question": func(r *rig) {
+			r.model.script["long"] = []step{waits}
+			r.stream(r.send("POST", "/api/query", alice, askBody("long", "")))
+		},
+	} {
+		r := newRig(t, limited(quota.Limits{Streams: 1, Requests: 1000}))
+		open(r)
+		r.rejected("after "+name, "GET", "/api/events", alice, "", "RATE_LIMITED")
+	}
 }
 
 func TestTurnsAreCountedOverReplicas(t *testing.T) {
