@@ -146,6 +146,8 @@ func TestErrorsHaveTheirDocumentedDetails(t *testing.T) {
 		"a null place":         {"list_tasks", map[string]any{"workspace_path": nil}, "WORKSPACE_INVALID", `{"reason":"it must be a text","workspace_path":"null"}`},
 		"a place of objects":   {"list_tasks", map[string]any{"workspace_path": []any{map[string]any{"a": nil}}}, "WORKSPACE_INVALID", `{"reason":"it must be a text","workspace_path":"[{\"a\":null}]"}`},
 		"no change":            {"update_task", map[string]any{"task_id": 1}, "VALIDATION_ERROR", `{"fields":["task_id"]}`},
+		"no reason":            {"update_task", map[string]any{"task_id": 1, "status": "blocked"}, "VALIDATION_ERROR", `{"fields":["blocker_reason"]}`},
+		"no reason at first":   {"create_task", map[string]any{"title": "x", "status": "blocked"}, "VALIDATION_ERROR", `{"fields":["blocker_reason"]}`},
 		"odd metadata":         {"create_entity", map[string]any{"entity_type": "file", "name": "x", "metadata": "x"}, "VALIDATION_ERROR", `{"fields":["metadata"]}`},
 		"odd place":            {"update_task", map[string]any{"task_id": 1, "workspace_path": "/a\u200bb"}, "WORKSPACE_INVALID", "{\"reason\":\"it has characters that do not show\",\"workspace_path\":\"/a\u200bb\"}"},
 		"places before texts":  {"update_task", map[string]any{"task_id": 1, "title": "\u202ex", "workspace_path": "relative"}, "WORKSPACE_INVALID", `{"reason":"it is neither an absolute path nor the name of a project of yours","workspace_path":"relative"}`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,7 +91,10 @@ func fillRows(t testing.TB, w *Workspace, n int) {
 					return err
 				}
 			}
-			return nil
+			if version, err := w.version(ctx); err != nil || version < 5 {
+				return err
+			}
+			return w.indexAll(ctx)
 		})
 		cancel()
 		if err != nil {
@@ -223,6 +227,9 @@ func reading(w *Workspace, n int) []operation {
 		{"of a parent", usual, page(TaskFilter{ParentTaskID: &parent}, 0), fields + "where deleted_at is null and parent_task_id = 1" + newest},
 		{"search_tasks, one match", usual, w.search("file4711.go"), ranked("file4711 go")},
 		{"search_tasks, a hundredth", usual, w.search("room42/"), ranked("room42")},
+		{"search_tasks, a word that every task has", usual, w.search("search"), ranked("search")},
+		{"search_tasks, two words that every task has", usual, w.search("search words"), ranked("search words")},
+		{"search_tasks, a hundredth by one word of two, which every task has", usual, w.search("search room42"), ranked("search room42")},
 		{"get_task_tree of 10,000, as many as fit", usual, func(ctx context.Context) error {
 			left := 200 // about what fits into an answer
 			_, _, err := w.Tree(ctx, 1, TreePage{Page: Page{Limit: 100}, MaxDepth: 10}, func(Node) bool { left--; return left > 0 })
@@ -232,13 +239,19 @@ func reading(w *Workspace, n int) []operation {
 	return append(lists, ofOne(w)...)
 }
 
-// frequent are searches for what is in the more rows and words the more there are.
+// frequent are searches that cost more where there are more words, or where a word that
+// must stand beside another is in more tasks.
 func frequent(w *Workspace) []operation {
 	return []operation{
-		{"search_tasks, a hundredth by one word of two, which every task has", usual, w.search("search room42"), ranked("search room42")},
-		{"search_tasks, a part of 111 words or more", usual, w.search("ile471"), "select word from words_parts join words on id = words_parts.rowid where words_parts match 'ile471'"},
-		{"search_tasks, a word that every task has", usual, w.search("search"), ranked("search")},
+		{"search_tasks, a part of 111 words or more", usual, w.search("ile471"), parted("ile471")},
+		{"search_tasks, a hundredth by a path, of which every task has one piece", usual, w.search("internal/room42"), ranked(`"internal room42"`)},
+		{"search_tasks, a part of another word of each task", usual, w.search("ile"), parted("ile")},
 	}
+}
+
+// parted is the bare query of a search for a part of words: the words that have it.
+func parted(part string) string {
+	return "select word from words_parts join words on id = words_parts.rowid where words_parts match '" + part + "'"
 }
 
 // search searches for a term.
@@ -284,12 +297,16 @@ func ofOne(w *Workspace) []operation {
 // changing are the operations that write. Their bare query reads the row; the floor of a
 // change is the one that is called a transaction.
 func changing(w *Workspace) []operation {
-	n := int64(0)
+	n, r := int64(0), rand.New(rand.NewPCG(13, 2000))
 	const row = "select * from tasks where id = 20000"
 	return []operation{
 		{"a transaction of one row", usual, func(ctx context.Context) error { return w.AddUse(ctx, []Use{{"2026-01-02", "bench", 1, 1}}) }, row},
 		{"create_task", usual, func(ctx context.Context) error {
 			_, err := w.CreateTask(ctx, NewTask{Title: "one more", Status: record.Todo, Priority: "low", CreatedBy: "bench"})
+			return err
+		}, row},
+		{"create_task with a description of 2,000 characters", usual, func(ctx context.Context) error {
+			_, err := w.CreateTask(ctx, NewTask{Title: "one more", Description: described(r, 2000), Status: record.Todo, Priority: "low", CreatedBy: "bench"})
 			return err
 		}, row},
 		{"update_task", usual, func(ctx context.Context) error {
@@ -312,4 +329,14 @@ func changing(w *Workspace) []operation {
 			return err
 		}, row},
 	}
+}
+
+// described is a description of a length, of words of which few are frequent.
+func described(r *rand.Rand, length int) *string {
+	words := rand.NewZipf(r, 1.2, 4, 20_000)
+	var b strings.Builder
+	for b.Len() < length-8 {
+		fmt.Fprintf(&b, "word%d ", words.Uint64())
+	}
+	return text(b.String())
 }

@@ -80,7 +80,7 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`, n.Type, n.Name, n.Identifie
 		if err != nil {
 			return w.Fault(ctx, err)
 		}
-		if err := w.addTags(ctx, entityTags, id, n.Tags); err != nil {
+		if err := errors.Join(w.addTags(ctx, entityTags, id, n.Tags), w.indexSoon(ctx, "entities", id)); err != nil {
 			return err
 		}
 		e, err = w.Entity(ctx, id)
@@ -224,7 +224,11 @@ func (w entityRows) readEntities(ctx context.Context, details bool, statement st
 // their name or identifier, the best first, and their number in all.
 func (w entityRows) SearchEntities(ctx context.Context, term, kind string, p Page) (found []record.Entity, total int, err error) {
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
-		ids, n, err := search{file: w.file, table: "entities", first: "name", where: " and ? in ('', x.entity_type)", args: []any{kind}}.page(ctx, term, p)
+		x, err := w.openIndex(ctx, "entities", "name")
+		if err != nil {
+			return err
+		}
+		ids, n, err := search{index: x, kind: kind}.page(ctx, term, p)
 		if total = n; err != nil || n == 0 {
 			return err
 		}

@@ -302,7 +302,7 @@ func TestPageAndCountAreOfOneMoment(t *testing.T) {
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			task, err := other.CreateTask(ctx, NewTask{Title: "comes", Status: record.Todo, Priority: "high", CreatedBy: "tester", Tags: text("a"), ParentTaskID: new(int64(1))})
+			task, err := other.CreateTask(ctx, NewTask{Title: "comes there", Status: record.Todo, Priority: "high", CreatedBy: "tester", Tags: text("a"), ParentTaskID: new(int64(1))})
 			if err == nil {
 				_, err = other.DeleteTask(ctx, task.ID, false)
 			}
@@ -320,6 +320,9 @@ func TestPageAndCountAreOfOneMoment(t *testing.T) {
 				t.Fatalf("%+v: %d tasks, and a count of %d, %v", f, len(found), total, err)
 			}
 			counts[total] = true
+		}
+		if found, total, err := w.SearchTasks(t.Context(), "there", Page{Limit: 100}); err != nil || len(found) != total || total < 5 {
+			t.Fatalf("the search: %d tasks, and a count of %d, %v", len(found), total, err)
 		}
 		nodes, total, below, err := treeOf(t, w, 1, TreePage{Page: Page{Limit: 10}, MaxDepth: 3})
 		if err != nil || len(nodes) != total || below != total {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -70,13 +71,14 @@ func TestSearchRanks(t *testing.T) {
 	for _, n := range []NewTask{
 		{Title: "cursor"}, {Title: "cursors"}, {Title: "precursor"},
 		{Title: "a", Description: text("of the cursor")}, {Title: "b", Description: text("of the cursors")}, {Title: "c", FileReferences: []string{"list/cursor.go"}},
+		{Title: "ropes", Description: text("knots")}, {Title: "d", Description: text("of rope and of a knot")},
 		{Title: "deadlock", Description: text("seen in the pool")}, {Title: "pool", Description: text("a deadlock")}, {Title: "a pool and its deadlock"}, {Title: "pool of words"}, {Title: "another pool"},
 	} {
 		made(t, w, n)
 	}
 	for term, want := range map[string][]string{
 		"cursor": {"cursor", "precursor", "cursors", "c", "a", "b"}, "pool deadlock": {"a pool and its deadlock", "deadlock", "pool"}, "cursor.go": {"c"}, "LIST/cur": {"c"},
-		"curs": {"precursor", "cursors", "cursor", "c", "b", "a"}, "cu": nil, "++ & 'pool'": {"another pool", "pool of words", "a pool and its deadlock", "pool", "deadlock"},
+		"curs": {"precursor", "cursors", "cursor", "c", "b", "a"}, "rope knot": {"d", "ropes"}, "cu": nil, "++ & 'pool'": {"another pool", "pool of words", "a pool and its deadlock", "pool", "deadlock"},
 	} {
 		wantFound(t, w, term, want...)
 	}
@@ -217,41 +219,102 @@ func TestSearchAgreesWithReadingEveryText(t *testing.T) {
 			}
 			made(t, w, NewTask{Title: sentence(r, 4), Description: text(sentence(r, 30)), FileReferences: strings.Fields(sentence(r, 3)), At: at})
 		}
+		wantNewest(t, w, "tasks", newestRows-1)
 		agrees(t, w, r, 100)
 		for range 120 {
 			id := int64(1 + r.IntN(250))
-			switch r.IntN(3) {
+			switch r.IntN(4) {
 			case 0:
 				_, _ = w.DeleteTask(t.Context(), id, false)
 			case 1:
 				_, _ = w.UndeleteTask(t.Context(), id, false)
 			case 2:
 				_, _ = w.UpdateTask(t.Context(), id, TaskUpdate{Title: text(sentence(r, 4)), Description: Field[string]{true, text(sentence(r, 20))}})
+			case 3:
+				_ = w.Change(t.Context(), func(ctx context.Context) error { return w.Purge(ctx, []int64{id}) })
 			}
 		}
 		agrees(t, w, r, 100)
+		var empty int
+		if err := w.In(t.Context()).QueryRowContext(t.Context(), "select count(*) from postings where anywhere is null").Scan(&empty); err != nil || empty != 0 {
+			t.Errorf("%d words are kept that no task has, %v", empty, err)
+		}
 	}
 }
 
-// TestFrequentWordsAgreeWithReadingEveryText: words that thousands of tasks have are
-// read from the newest end, as long as the numbers of the tasks are in the order of
-// their times.
+// wantNewest checks that a search reads the texts of some rows at most.
+func wantNewest(t *testing.T, w *Workspace, table string, most int) {
+	t.Helper()
+	if rows, err := w.notIndexed(t.Context(), table, math.MaxInt64); err != nil || len(rows) > most {
+		t.Errorf("%d %s are in no set, %v, want %d at most", len(rows), table, err, most)
+	}
+}
+
+// TestEntitySearchesAgreeWithReadingEveryName: by a part of a name or an identifier and
+// by type, the newest first where none is better, while entities change, go and come
+// back.
+func TestEntitySearchesAgreeWithReadingEveryName(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 13))
+	w := opened(t)
+	types := []string{"file", "other"}
+	for range 3 * newestRows {
+		if _, err := w.CreateEntity(t.Context(), NewEntity{Type: types[r.IntN(2)], Name: "an entity", Identifier: text(fmt.Sprint(someWords[r.IntN(len(someWords))], "/", r.IntN(1e6))), CreatedBy: "tester"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 200 {
+		id := int64(1 + r.IntN(3*newestRows))
+		switch r.IntN(3) {
+		case 0:
+			_, _ = w.DeleteEntity(t.Context(), id)
+		case 1:
+			_, _ = w.UndeleteEntity(t.Context(), id)
+		case 2:
+			_, _ = w.UpdateEntity(t.Context(), id, EntityUpdate{Identifier: Field[string]{true, text(fmt.Sprint(someWords[r.IntN(len(someWords))], "/", r.IntN(1e6)))}})
+		}
+	}
+	wantNewest(t, w, "entities", newestRows-1)
+	all, _, err := w.Entities(t.Context(), "", nil, Page{Limit: 1000, Details: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range append(types, "") {
+		for _, term := range []string{"sear", "port", "entity", "arch entity", "none"} {
+			want, got := map[int64]bool{}, map[int64]bool{}
+			for _, e := range all {
+				text := e.Name + " " + *e.Identifier
+				want[e.ID] = (kind == "" || e.Type == kind) && !slices.ContainsFunc(strings.Fields(term), func(word string) bool { return !strings.Contains(text, word) })
+			}
+			maps.DeleteFunc(want, func(_ int64, found bool) bool { return !found })
+			found, total, err := w.SearchEntities(t.Context(), term, kind, Page{Limit: 1000})
+			for _, e := range found {
+				got[e.ID] = true
+			}
+			if err != nil || total != len(want) || !maps.Equal(got, want) {
+				t.Errorf("%q of type %q: got %d, %v, want %d, %v", term, kind, total, err, len(want), want)
+			}
+		}
+	}
+}
+
+// TestFrequentWordsAgreeWithReadingEveryText: also when the numbers of the tasks, which
+// are in several spans, are no longer in the order of their times.
 func TestFrequentWordsAgreeWithReadingEveryText(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 13))
 	w := opened(t)
 	if err := w.Change(t.Context(), func(ctx context.Context) error {
-		for i := range 2 * countedRows {
-			if _, err := w.Exec(ctx, "insert into tasks (title, description, status, priority, created_by, created_at, updated_at, deleted_at) values (?, ?, 'todo', 'low', 'a', ?, ?, iif(? % 9 = 0, 9000, null))",
-				sentence(r, 4), sentence(r, 60), 1000+i/3, 1000+i, i); err != nil {
+		for i := range 4000 {
+			if _, err := w.Exec(ctx, "insert into tasks (id, title, description, status, priority, created_by, created_at, updated_at, deleted_at) values (?, ?, ?, 'todo', 'low', 'a', ?, ?, iif(? % 9 = 0, 9000, null))",
+				10*i, sentence(r, 4), sentence(r, 60), 1000+i/3, 1000+i, i); err != nil {
 				return err
 			}
 		}
-		return nil
+		return w.indexAll(ctx)
 	}); err != nil {
 		t.Fatal(err)
 	}
 	terms := []string{"search", "error", "config", "earch", "go", "ui", "a", "port", "xyz"}
-	if found := agree(t, w, terms); found < 6*countedRows {
+	if found := agree(t, w, terms); found < 12_000 {
 		t.Errorf("%d rows are too few to say much", found)
 	}
 	made(t, w, NewTask{Title: "search", Description: text("the oldest"), At: time.UnixMicro(10)})
@@ -307,11 +370,17 @@ func agree(t *testing.T, w *Workspace, terms []string) (found int) {
 	return found
 }
 
-// TestSearchesOfAnOlderFile: a file of the version before answers as one that was
-// made with the newest one.
+// TestSearchesOfAnOlderFile: a file of a version before answers as one that was made
+// with the newest one.
 func TestSearchesOfAnOlderFile(t *testing.T) {
+	for version := 3; version < len(steps()); version++ {
+		t.Run(fmt.Sprint("version ", version), func(t *testing.T) { searchesOfAnOlderFile(t, steps()[:version]) })
+	}
+}
+
+func searchesOfAnOlderFile(t *testing.T, steps []step) {
 	file := filepath.Join(t.TempDir(), "w.db")
-	old, err := open(t.Context(), file, "/somewhere", time.Now, steps()[:3])
+	old, err := open(t.Context(), file, "/somewhere", time.Now, steps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +389,7 @@ func TestSearchesOfAnOlderFile(t *testing.T) {
 		fillRows(t, w, 700)
 		if err := w.Change(t.Context(), func(ctx context.Context) error {
 			_, err := w.Exec(ctx, `update tasks set deleted_at = 5 where id % 9 = 0; update tasks set status = 'blocked' where id % 11 = 0; update entities set deleted_at = 5 where id = 3;
-insert into tasks (title, status, priority, created_by, created_at, updated_at) values ('the earliest of words', 'todo', 'high', 'a', 5, 5)`)
+insert into tasks (id, title, status, priority, created_by, created_at, updated_at) values (40000, 'the earliest of words', 'todo', 'high', 'a', 5, 5)`)
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -330,10 +399,12 @@ insert into tasks (title, status, priority, created_by, created_at, updated_at) 
 		t.Fatal(err)
 	}
 	upgraded := at(t, file, time.Now)
+	wantNewest(t, upgraded, "tasks", 0)
+	wantNewest(t, upgraded, "entities", 0)
 	answers := func(w *Workspace) (lines []string) {
-		for _, term := range []string{"words", "file12", "room7", "ile69.go", "earliest", "search 42"} {
+		for _, term := range []string{"words", "file", "file12", "room7", "ile69.go", "earliest", "search 42"} {
 			tasks, n, err := w.SearchTasks(t.Context(), term, Page{Limit: 50})
-			entities, m, err2 := w.SearchEntities(t.Context(), term, "", Page{Limit: 50})
+			entities, m, err2 := w.SearchEntities(t.Context(), term, "file", Page{Limit: 50})
 			lines = append(lines, fmt.Sprint(term, n, m, errors.Join(err, err2)))
 			for _, task := range tasks {
 				lines = append(lines, fmt.Sprint(task.ID, task.Snippet))

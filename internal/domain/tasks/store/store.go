@@ -27,11 +27,20 @@ var (
 	schema3 string
 	//go:embed schema_4.sql
 	schema4 string
+	//go:embed schema_5.sql
+	schema5 string
 )
 
-// steps bring the schema from each version to the next. A step that was released
-// never changes.
-func steps() []string { return []string{schema1, schema2, schema3, schema4} }
+// step brings a file from a version to the next: its schema, and then what of its rows
+// SQL does not say well. One that was released never changes.
+type step struct {
+	schema string
+	then   func(*file, context.Context) error
+}
+
+func steps() []step {
+	return []step{{schema: schema1}, {schema: schema2}, {schema: schema3}, {schema: schema4}, {schema5, (*file).indexAll}}
+}
 
 // Workspace is the store of one workspace. It is safe for concurrent use, by
 // several processes too.
@@ -71,11 +80,11 @@ func Open(ctx context.Context, name, path string, now func() time.Time) (*Worksp
 	return open(ctx, name, path, now, steps())
 }
 
-func open(ctx context.Context, name, path string, now func() time.Time, steps []string) (*Workspace, error) {
+func open(ctx context.Context, name, path string, now func() time.Time, steps []step) (*Workspace, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, err
 	}
-	if err := addWords(); err != nil {
+	if err := addFunctions(); err != nil {
 		return nil, err
 	}
 	db, err := engine.Open(ctx, "tasks", name, "")
@@ -95,14 +104,14 @@ func open(ctx context.Context, name, path string, now func() time.Time, steps []
 
 // upgradeTurn is how long an upgrade waits for its turn before it reads the version
 // again: one of many processes that open the file together does the work, and then
-// writes. upgradeLimit is how long all of it may take; a million tasks take a minute.
+// writes. upgradeLimit is how long all of it may take; a million tasks take minutes.
 const (
 	upgradeTurn  = 500 * time.Millisecond
 	upgradeLimit = 10 * time.Minute
 )
 
 // upgrade brings the schema to the newest version.
-func (w *file) upgrade(ctx context.Context, name string, steps []string) error {
+func (w *file) upgrade(ctx context.Context, name string, steps []step) error {
 	ctx, cancel := context.WithTimeout(ctx, upgradeLimit)
 	defer cancel()
 	version, err := w.version(ctx)
@@ -135,7 +144,7 @@ func (w *file) version(ctx context.Context) (version int, err error) {
 }
 
 // apply runs the steps that are missing. Another process may have run them since.
-func (w *file) apply(ctx context.Context, steps []string) error {
+func (w *file) apply(ctx context.Context, steps []step) error {
 	version, err := w.version(ctx)
 	if err != nil {
 		return err
@@ -144,8 +153,13 @@ func (w *file) apply(ctx context.Context, steps []string) error {
 		return fmt.Errorf("it has version %d of the schema, and this program knows %d: use a newer program", version, len(steps))
 	}
 	for ; version < len(steps); version++ {
-		if _, err := w.Exec(ctx, steps[version]); err != nil {
+		if _, err := w.Exec(ctx, steps[version].schema); err != nil {
 			return err
+		}
+		if then := steps[version].then; then != nil {
+			if err := then(w, ctx); err != nil {
+				return err
+			}
 		}
 	}
 	if _, err := w.Exec(ctx, fmt.Sprintf("pragma user_version = %d", len(steps))); err != nil {

@@ -181,7 +181,7 @@ func TestStatusesFollowTheRules(t *testing.T) {
 		return err
 	}
 	wantFault(t, to(first.ID, record.Done, TaskUpdate{}), record.ErrTransition, "todo and cannot become done")
-	wantFault(t, to(first.ID, record.Blocked, TaskUpdate{}), fault.ValidationError, "blocker_reason")
+	wantFault(t, to(first.ID, record.Blocked, TaskUpdate{}), fault.ValidationError, "needs a reason")
 	if err := to(second.ID, record.InProgress, TaskUpdate{}); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestCascadeReachesEveryLevelAndIsTakenBack(t *testing.T) {
 func TestOldFileIsUpgradedWithABackup(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "w.db")
 	made(t, at(t, file, time.Now), NewTask{Title: "kept"})
-	next := append(steps(), "alter table tasks add column estimate integer")
+	next := append(steps(), step{schema: "alter table tasks add column estimate integer"})
 	w, err := open(t.Context(), file, "/somewhere", time.Now, next)
 	if err != nil {
 		t.Fatal(err)

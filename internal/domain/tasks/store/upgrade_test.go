@@ -27,9 +27,9 @@ func upgradeSlowly(file string, at func(stage string)) {
 	})
 	reach := func(i int) string { return fmt.Sprintf(";\nselect reach('%s');\n", upgradeStages[i]) }
 	staged := steps()
-	staged[1] = reach(0) + staged[1] + reach(1)
+	staged[1].schema = reach(0) + staged[1].schema + reach(1)
 	last := len(staged) - 1
-	staged[last] += reach(2) + "create index an_index on tasks (updated_at)" + reach(3)
+	staged[last].schema += reach(2) + "create index an_index on tasks (updated_at)" + reach(3)
 	w, err := open(context.Background(), file, "/somewhere", time.Now, staged)
 	if err != nil {
 		fmt.Println("error", err)

@@ -2,32 +2,63 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 
+	"countersign.dev/internal/domain/tasks/rowset"
 	engine "countersign.dev/internal/sqlite"
 )
 
-const (
-	// minPart is how many characters a part of a word has at least that is found inside
-	// it. What is shorter is a whole word.
-	minPart = 3
-	// fewWords is how many words that begin alike are searched for one by one. For more
-	// of them the index reads all that it has from the first to the last.
-	fewWords = 16
-	// wordsAtOnce bounds the words of one condition.
-	wordsAtOnce = 128
-)
-
-// addWords adds the functions by which triggers index texts.
-var addWords = sync.OnceValue(func() error {
-	if err := engine.AddFunction("search_words", func(text string) string { return strings.Join(wordsOf(text), " ") }); err != nil {
-		return err
+// addFunctions adds the functions by which triggers index texts: search_words and
+// search_vocabulary of a text, or null, and search_add and search_cut of a stored span,
+// or null, and a row of it, search_join of two spans.
+var addFunctions = sync.OnceValue(func() error {
+	ofText := func(name string, of func(text string) string) error {
+		return engine.AddFunction(name, 1, func(args []driver.Value) (driver.Value, error) {
+			if args[0] == nil {
+				return nil, nil
+			}
+			text, ok := args[0].(string)
+			if !ok {
+				return nil, fmt.Errorf("a %T is no text", args[0])
+			}
+			return of(text), nil
+		})
 	}
-	return engine.AddFunction("search_vocabulary", vocabularyOf)
+	ofSpan := func(name string, of func(span []byte, row int) []byte) error {
+		return engine.AddFunction(name, 2, func(args []driver.Value) (driver.Value, error) {
+			row, ok := args[1].(int64)
+			if !ok || row < 0 || row >= rowset.SpanRows {
+				return nil, fmt.Errorf("%v is no row of a span", args[1])
+			}
+			span, _ := args[0].([]byte)
+			return orNull(of(span, int(row))), nil
+		})
+	}
+	return errors.Join(
+		ofText("search_words", func(text string) string { return strings.Join(wordsOf(text), " ") }),
+		ofText("search_vocabulary", vocabularyOf),
+		ofSpan("search_add", rowset.Put), ofSpan("search_cut", rowset.Cut),
+		engine.AddFunction("search_join", 2, func(args []driver.Value) (driver.Value, error) {
+			span, _ := args[0].([]byte)
+			other, _ := args[1].([]byte)
+			return orNull(rowset.Join(span, other)), nil
+		}))
 })
+
+func orNull(span []byte) driver.Value {
+	if span == nil {
+		return nil
+	}
+	return span
+}
 
 // wordsOf separates a text into its words, in lower case: runs of letters and digits.
 // In scripts without spaces each character is a word.
@@ -58,12 +89,12 @@ func wordsOf(text string) (words []string) {
 	return words
 }
 
-// vocabularyOf is the list of the words of a text that have enough characters to be
-// found by a part, each once, in JSON. A word has nothing that JSON escapes.
+// vocabularyOf is the list of the words of a text, each once, in JSON. A word has
+// nothing that JSON escapes.
 func vocabularyOf(text string) string {
 	seen, list := map[string]bool{}, []byte("[")
 	for _, word := range wordsOf(text) {
-		if seen[word] || utf8.RuneCountInString(word) < minPart {
+		if seen[word] {
 			continue
 		}
 		seen[word] = true
@@ -75,76 +106,92 @@ func vocabularyOf(text string) string {
 	return string(append(list, ']'))
 }
 
-// sought is a word of a search as phrases in the language of FTS5: one of them must be
-// there.
-type sought struct {
-	whole string   // the word itself
-	parts []string // longer words with it
-	rows  int      // how many rows have it, counted as far as it matters
+// newestRows is how many rows are made before their words are put into the sets. To do
+// so for each one would cost a change of a set for each of its words; together, rows
+// have many words in common.
+const newestRows = 64
+
+// worded is a row with the words of its texts.
+type worded struct {
+	id           int64
+	first, words []string // those of the first column, and all
 }
 
-func (s sought) phrases() []string { return append([]string{s.whole}, s.parts...) }
-
-// seek looks up which words of the texts a word of a search can mean. Of a word of
-// several pieces, as a file's name, the first can be the end of a longer one, and the
-// last its beginning. A word without letters and digits means nothing.
-func (w *file) seek(ctx context.Context, word string) (s sought, err error) {
-	pieces := wordsOf(word)
-	if len(pieces) == 0 {
-		return s, nil
-	}
-	last := len(pieces) - 1
-	s.whole = phrase(pieces)
-	if utf8.RuneCountInString(pieces[last]) >= minPart {
-		if s.parts, err = w.longer(ctx, pieces); err != nil {
-			return s, err
-		}
-	}
-	first := pieces[0]
-	if utf8.RuneCountInString(first) < minPart {
-		return s, nil
-	}
-	if last > 0 {
-		first += "$"
-	}
-	heads, err := w.texts(ctx, "select word from words_parts join words on id = words_parts.rowid where words_parts match ?", phrase([]string{first}))
-	longer := s.parts
-	for _, head := range heads {
-		s.parts = append(s.parts, phrase(append([]string{head}, pieces[1:]...)))
-		for _, more := range longer {
-			if last > 0 {
-				s.parts = append(s.parts, `"`+head+strings.TrimPrefix(more, `"`+pieces[0]))
-			}
-		}
-	}
-	return s, err
+// searched are the columns with words, the first one and the others, by table.
+var searched = map[string]string{
+	"tasks":    "title, concat_ws(' ', description, (select group_concat(value, ' ') from json_each(file_references)))",
+	"entities": "name, coalesce(identifier, '')",
 }
 
-// longer are the phrases of which the last word begins with the last of some pieces
-// and has more.
-func (w *file) longer(ctx context.Context, pieces []string) ([]string, error) {
-	last := pieces[len(pieces)-1]
-	words, err := w.texts(ctx, "select word from words where word > ? and word < ? limit ?", last, last+string(unicode.MaxRune), fewWords+1)
-	if len(words) > fewWords {
-		return []string{phrase(pieces) + " *"}, err
-	}
-	for i, word := range words {
-		words[i] = phrase(append(pieces[:len(pieces)-1:len(pieces)-1], word))
-	}
-	return words, err
-}
-
-// phrase are words that follow one another. They have nothing that FTS5 escapes.
-func phrase(words []string) string { return `"` + strings.Join(words, " ") + `"` }
-
-// texts reads a column of texts.
-func (w *file) texts(ctx context.Context, query string, args ...any) (found []string, err error) {
-	rows, err := w.In(ctx).QueryContext(ctx, query, args...)
+// notIndexed returns the rows of a table whose words are in no set, up to a number.
+func (w *file) notIndexed(ctx context.Context, table string, last int64) (found []worded, err error) {
+	rows, err := w.In(ctx).QueryContext(ctx, "select id, "+searched[table]+" from "+table+" where id between (select before from indexed where kind = ?) and ? order by id", table, last)
 	err = w.Each(ctx, rows, err, func() error {
-		var text string
-		err := rows.Scan(&text)
-		found = append(found, text)
+		var row worded
+		var first, others string
+		err := rows.Scan(&row.id, &first, &others)
+		row.first = wordsOf(first)
+		row.words = append(row.first, wordsOf(others)...)
+		found = append(found, row)
 		return err
 	})
 	return found, err
+}
+
+// indexSoon puts the newest rows into the sets when the one with a number is the last
+// of as many as are kept out of them.
+func (w *file) indexSoon(ctx context.Context, table string, id int64) error {
+	if id%newestRows != newestRows-1 {
+		return nil
+	}
+	return w.index(ctx, table)
+}
+
+// indexAll puts all rows into the sets.
+func (w *file) indexAll(ctx context.Context) error {
+	return errors.Join(w.index(ctx, "tasks"), w.index(ctx, "entities"))
+}
+
+// index puts the rows of a table that are in no set into the sets, a span at a time.
+func (w *file) index(ctx context.Context, table string) error {
+	for {
+		var span, last int64
+		err := w.In(ctx).QueryRowContext(ctx, "select before / ?, (select coalesce(max(id), 0) from "+table+") from indexed where kind = ?", rowset.SpanRows, table).Scan(&span, &last)
+		if err != nil {
+			return w.Fault(ctx, err)
+		}
+		end := min(last, (span+1)*rowset.SpanRows-1)
+		rows, err := w.notIndexed(ctx, table, end)
+		if err != nil {
+			return err
+		}
+		if err := w.addPostings(ctx, table, span, rows); err != nil {
+			return err
+		}
+		if _, err := w.Exec(ctx, "update indexed set before = max(before, ?) where kind = ?", end+1, table); err != nil || end == last {
+			return err
+		}
+	}
+}
+
+// addPostings adds rows to the sets of their words in a span.
+func (w *file) addPostings(ctx context.Context, table string, at int64, rows []worded) error {
+	anywhere, inFirst := map[string][]int{}, map[string][]int{}
+	for _, row := range rows {
+		for _, word := range row.words {
+			anywhere[word] = append(anywhere[word], int(row.id%rowset.SpanRows))
+		}
+		for _, word := range row.first {
+			inFirst[word] = append(inFirst[word], int(row.id%rowset.SpanRows))
+		}
+	}
+	for _, word := range slices.Sorted(maps.Keys(anywhere)) {
+		_, err := w.Exec(ctx, `insert into postings (kind, span, word, anywhere, in_first) values (?, ?, ?, ?, ?)
+  on conflict do update set anywhere = search_join(anywhere, excluded.anywhere), in_first = search_join(in_first, excluded.in_first)`,
+			table, at, word, rowset.Pack(anywhere[word]), rowset.Pack(inFirst[word]))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,0 +1,236 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"countersign.dev/internal/domain/tasks/rowset"
+)
+
+const (
+	// minPart is how many characters a part of a word has at least that is found inside
+	// it. What is shorter is a whole word.
+	minPart = 3
+	// fewWords is how many words that begin alike are put into a phrase one by one. For
+	// more of them FTS5 reads all that it has from the first to the last.
+	fewWords = 16
+	// phrasesAtOnce bounds the phrases of one condition.
+	phrasesAtOnce = 128
+)
+
+// index is the index of the words of a table, as it is while a search reads it.
+type index struct {
+	*file
+	table  string   // tasks or entities
+	first  string   // the column that counts more than the others: the title, or the name
+	spans  int64    // how many spans there are
+	newest []worded // the rows that are in no set
+}
+
+// openIndex opens the index of a table in a snapshot.
+func (w *file) openIndex(ctx context.Context, table, first string) (index, error) {
+	x := index{file: w, table: table, first: first}
+	err := w.In(ctx).QueryRowContext(ctx, "select coalesce(max(id), 0) / ? + 1 from "+table, rowset.SpanRows).Scan(&x.spans)
+	if err != nil {
+		return x, w.Fault(ctx, err)
+	}
+	x.newest, err = w.notIndexed(ctx, table, math.MaxInt64)
+	return x, err
+}
+
+// sought are the rows that have a word of a search.
+type sought struct {
+	anywhere rowset.Set // in any of their texts, be it as a part of a longer word
+	inFirst  rowset.Set // in the first column
+	whole    rowset.Set // as a whole word
+}
+
+// seek looks a word of a search up, which has one piece or more.
+func (x index) seek(ctx context.Context, pieces []string) (sought, error) {
+	if len(pieces) > 1 {
+		return x.phrase(ctx, pieces)
+	}
+	return x.word(ctx, pieces[0])
+}
+
+// word looks up the rows that have a word, and those that have it in a longer one.
+func (x index) word(ctx context.Context, word string) (sought, error) {
+	stems, err := x.stems(ctx, word)
+	if err != nil {
+		return sought{}, err
+	}
+	found, err := x.sets(ctx, word, stems)
+	for _, row := range x.newest {
+		if part, _ := mentions(row.first, word); part {
+			found.inFirst.Add(row.id)
+		}
+		part, whole := mentions(row.words, word)
+		if part {
+			found.anywhere.Add(row.id)
+		}
+		if whole {
+			found.whole.Add(row.id)
+		}
+	}
+	return found, err
+}
+
+// mentions reports whether any of some words has a part, and whether one is no more.
+func mentions(words []string, part string) (some, whole bool) {
+	long := utf8.RuneCountInString(part) >= minPart
+	for _, word := range words {
+		if word == part {
+			return true, true
+		}
+		some = some || long && strings.Contains(word, part)
+	}
+	return some, false
+}
+
+// stems are the ranges of the words that have a part: a beginning up to the end of the
+// part, whatever follows it. A short part is a word alone.
+func (x index) stems(ctx context.Context, part string) (ranges [][2]string, err error) {
+	if utf8.RuneCountInString(part) < minPart {
+		return exactly(part), nil
+	}
+	words, err := x.texts(ctx, "select word from words_parts join words on id = words_parts.rowid where words_parts match ?", phrase(part))
+	stems := map[string]bool{part: true}
+	for _, word := range words {
+		if at := strings.Index(word, part); at > 0 {
+			stems[word[:at+len(part)]] = true
+		}
+	}
+	for stem := range stems {
+		ranges = append(ranges, [2]string{stem, stem + string(unicode.MaxRune)})
+	}
+	return ranges, err
+}
+
+func exactly(word string) [][2]string { return [][2]string{{word, word}} }
+
+// sets reads the sets of the words in some ranges, of which one word is the whole one.
+func (x index) sets(ctx context.Context, whole string, ranges [][2]string) (sought, error) {
+	found := sought{rowset.Set{}, rowset.Set{}, rowset.Set{}}
+	list, err := json.Marshal(ranges)
+	if err != nil {
+		return found, err
+	}
+	rows, err := x.In(ctx).QueryContext(ctx, `with recursive s (span) as (select 0 union all select span + 1 from s where span + 1 < ?)
+select p.word = ?, p.span, p.anywhere, p.in_first from s cross join json_each(?) r
+  cross join postings p on p.kind = ? and p.span = s.span and p.word between r.value ->> 0 and r.value ->> 1`, x.spans, whole, string(list), x.table)
+	err = x.Each(ctx, rows, err, func() error {
+		var isWhole bool
+		var at int64
+		var anywhere, inFirst sql.RawBytes
+		err := rows.Scan(&isWhole, &at, &anywhere, &inFirst)
+		found.anywhere.Unpack(at, anywhere)
+		found.inFirst.Unpack(at, inFirst)
+		if isWhole {
+			found.whole.Unpack(at, anywhere)
+		}
+		return err
+	})
+	return found, err
+}
+
+// phrase looks up the rows that have the pieces of a word one after the other, as in a
+// file's name. The first can be the end of a longer word, and the last its beginning.
+func (x index) phrase(ctx context.Context, pieces []string) (found sought, err error) {
+	parts, err := x.parts(ctx, pieces)
+	if err != nil {
+		return found, err
+	}
+	if found.anywhere, err = x.match(ctx, "", append(parts, phrase(pieces...))); err != nil {
+		return found, err
+	}
+	found.whole = found.anywhere
+	if len(parts) > 0 {
+		if found.whole, err = x.match(ctx, "", []string{phrase(pieces...)}); err != nil {
+			return found, err
+		}
+	}
+	for _, piece := range pieces {
+		if one, err := x.word(ctx, piece); err != nil || len(one.inFirst) == 0 {
+			return found, err
+		}
+	}
+	found.inFirst, err = x.match(ctx, "{"+x.first+"} : ", append(parts, phrase(pieces...)))
+	return found, err
+}
+
+// parts are the phrases of which the first word ends with the first of some pieces, or
+// the last one begins with the last of them, and has more.
+func (x index) parts(ctx context.Context, pieces []string) (phrases []string, err error) {
+	first, last := pieces[0], pieces[len(pieces)-1]
+	if utf8.RuneCountInString(last) >= minPart {
+		if phrases, err = x.longer(ctx, pieces); err != nil {
+			return nil, err
+		}
+	}
+	if utf8.RuneCountInString(first) < minPart {
+		return phrases, nil
+	}
+	heads, err := x.texts(ctx, "select word from words_parts join words on id = words_parts.rowid where words_parts match ?", phrase(first+"$"))
+	longer := phrases
+	for _, head := range heads {
+		phrases = append(phrases, phrase(append([]string{head}, pieces[1:]...)...))
+		for _, more := range longer {
+			phrases = append(phrases, `"`+head+strings.TrimPrefix(more, `"`+first))
+		}
+	}
+	return phrases, err
+}
+
+// longer are the phrases of which the last word begins with the last of some pieces
+// and has more.
+func (x index) longer(ctx context.Context, pieces []string) ([]string, error) {
+	last := pieces[len(pieces)-1]
+	words, err := x.texts(ctx, "select word from words where word > ? and word < ? limit ?", last, last+string(unicode.MaxRune), fewWords+1)
+	if len(words) > fewWords {
+		return []string{phrase(pieces...) + " *"}, err
+	}
+	for i, word := range words {
+		words[i] = phrase(append(pieces[:len(pieces)-1:len(pieces)-1], word)...)
+	}
+	return words, err
+}
+
+// phrase are words that follow one another, in the language of FTS5. They have nothing
+// that it escapes.
+func phrase(words ...string) string { return `"` + strings.Join(words, " ") + `"` }
+
+// match returns the rows that have any of some phrases, in the columns that are named.
+func (x index) match(ctx context.Context, columns string, phrases []string) (rowset.Set, error) {
+	found := rowset.Set{}
+	for some := range slices.Chunk(phrases, phrasesAtOnce) {
+		rows, err := x.In(ctx).QueryContext(ctx, "select rowid from "+x.table+"_words where "+x.table+"_words match ?", columns+"("+strings.Join(some, " OR ")+")")
+		err = x.Each(ctx, rows, err, func() error {
+			var id int64
+			err := rows.Scan(&id)
+			found.Add(id)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// texts reads a column of texts.
+func (x index) texts(ctx context.Context, query string, args ...any) (found []string, err error) {
+	rows, err := x.In(ctx).QueryContext(ctx, query, args...)
+	err = x.Each(ctx, rows, err, func() error {
+		var text string
+		err := rows.Scan(&text)
+		found = append(found, text)
+		return err
+	})
+	return found, err
+}
