@@ -237,7 +237,7 @@ export const words = {
   "The chain is whole.": "Die Kette ist unversehrt.",
   "The chain is not whole: {status}.": "Die Kette ist nicht unversehrt: {status}.",
   "{n} events were read, the last of {time}.": "{n} Ereignisse wurden gelesen, das letzte von {time}.",
-  "The record keeps fingerprints of arguments and no values: a row id is found in calls that were made with it alone, and in notes.": "Das Protokoll bewahrt Fingerabdrücke von Argumenten und keine Werte: Eine Id wird in Aufrufen gefunden, die nur sie nannten, und in Anmerkungen.",
+  "A row is found by its id where a call named it, and in notes. The record keeps no other arguments, only their fingerprints, and not which rows a list showed.": "Eine Zeile wird durch ihre Id gefunden, wo ein Aufruf sie nannte, und in Anmerkungen. Von anderen Argumenten bewahrt das Protokoll nur Fingerabdrücke, und nicht, welche Zeilen eine Liste zeigte.",
   "Time": "Zeit",
   "What": "Was",
   "Events": "Ereignisse",

@@ -2,7 +2,7 @@
 // JSON line per event, append-only, each line linked to the one before by its
 // hash. It verifies that the log is complete, and reports the first broken line.
 //
-// It stores digests of arguments, never the values of fields. It is not a log
+// It stores digests of arguments and the ids of rows that they name, never the values of other fields. It is not a log
 // for operators: that is slog's.
 //
 // The end of the chain is signed ([Signer]), and processes write each other's
@@ -14,6 +14,10 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -85,6 +89,7 @@ type Event struct {
 	Confirmation string      `json:"confirmation,omitempty"` // its id
 	Conversation string      `json:"conversation,omitempty"`
 	Digest       string      `json:"digest,omitempty"` // SHA-256 of the canonical arguments, hex
+	Row          string      `json:"row,omitempty"`    // ids of the rows that the arguments name, parted by spaces: see [RowsIn]
 	Rows         int         `json:"rows"`
 	Outcome      string      `json:"outcome,omitempty"`   // success, pending_confirmation, or a fault's code
 	Note         string      `json:"note,omitempty"`      // the reason that a person gave for a change
@@ -113,4 +118,43 @@ type Identity struct {
 // in the operating system's buffers.
 type Sink interface {
 	Append(ctx context.Context, e Event) error
+}
+
+const longestID = 64
+
+// RowsIn lists the ids of rows that the arguments of a call name, parted by spaces: what
+// is called an id and looks like one. They lead an auditor from a row to what was done
+// with it; other arguments are kept as a digest alone.
+func RowsIn(arguments map[string]any) string {
+	var ids []string
+	for name, value := range arguments {
+		if id, ok := idOf(value); ok && (name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "Id")) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, " ")
+}
+
+// RowsOf is RowsIn of encoded arguments. What is no object names no row.
+func RowsOf(arguments json.RawMessage) string {
+	var values map[string]any
+	_ = json.Unmarshal(arguments, &values)
+	return RowsIn(values)
+}
+
+func idOf(value any) (string, bool) {
+	switch id := value.(type) {
+	case json.Number:
+		return id.String(), len(id) <= longestID
+	case float64:
+		return strconv.FormatFloat(id, 'f', -1, 64), true
+	case string:
+		return id, id != "" && len(id) <= longestID && strings.IndexFunc(id, notInID) < 0
+	}
+	return "", false
+}
+
+func notInID(c rune) bool {
+	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.:", c))
 }

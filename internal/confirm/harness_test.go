@@ -61,7 +61,7 @@ func (w *harness) now() time.Time { return w.time }
 func (w *harness) service() *confirm.Service { return confirm.NewService(w.store, w.audit, w.now) }
 
 var raise = confirm.Request{
-	Action: "update_salary", Server: "hr", Input: json.RawMessage(`{"new_salary":420000}`), Digest: "digest",
+	Action: "update_salary", Server: "hr", Input: json.RawMessage(`{"employee_id":"e-7","new_salary":420000}`), Digest: "digest",
 	Precondition: "facts", Summary: "Raise Sarah", Data: map[string]any{"action": "update_salary"}, Note: "promotion",
 }
 

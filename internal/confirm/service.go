@@ -210,7 +210,8 @@ func (s *Service) Get(ctx context.Context, p *access.Principal, server string, i
 // taken.
 func (s *Service) record(ctx context.Context, p *access.Principal, r Record, step, outcome string) error {
 	e := event(p, audit.Confirmation, r.ID, step, outcome)
-	e.Server, e.Tool, e.Digest, e.Note, e.TaintedBy = r.Server, r.Action, r.Digest, r.Note, strings.Join(r.Provenance.TaintedBy, ", ")
+	e.Server, e.Tool, e.Digest, e.Row = r.Server, r.Action, r.Digest, audit.RowsOf(r.Input)
+	e.Note, e.TaintedBy = r.Note, strings.Join(r.Provenance.TaintedBy, ", ")
 	if err := s.audit.Append(ctx, e); err != nil {
 		return fault.ServiceDown.New("The step was not taken because it could not be recorded.").Because(err)
 	}

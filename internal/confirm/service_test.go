@@ -43,7 +43,7 @@ func TestOpenKeepsExactlyWhatWillBeDone(t *testing.T) {
 	}
 	wantEvent := audit.Event{
 		Kind: audit.Confirmation, Issuer: "https://id.example.com", Subject: "alice", Username: "alice", Server: "hr", Tool: "update_salary",
-		Step: "opened", Confirmation: string(r.ID), Digest: "digest", Outcome: "pending_confirmation", Note: "promotion",
+		Step: "opened", Confirmation: string(r.ID), Digest: "digest", Row: "e-7", Outcome: "pending_confirmation", Note: "promotion",
 	}
 	if diff := cmp.Diff(wantEvent, w.audit.last()); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)

@@ -154,7 +154,7 @@ func TestWhatCannotBeRecordedIsNotRead(t *testing.T) {
 func TestRecordIsSearched(t *testing.T) {
 	d := newHarness(t,
 		person("alice", audit.Event{Kind: audit.Outcome, Server: "hr", Tool: "get_employee", Digest: sumOf(`{"employee_id":"e-7"}`), Outcome: "success"}),
-		person("alice", audit.Event{Kind: audit.Confirmation, Step: "opened", Confirmation: "c-1", Server: "hr", Tool: "delete_employee"}),
+		person("alice", audit.Event{Kind: audit.Confirmation, Step: "opened", Confirmation: "c-1", Server: "hr", Tool: "delete_employee", Row: "e-9 E-70"}),
 		person("bob", audit.Event{Kind: audit.Denial, Server: "finance", Tool: "list_invoices", Outcome: "INSUFFICIENT_PERMISSIONS", Note: "about INV-1"}),
 		person("alice", audit.Event{Kind: audit.Confirmation, Step: "applied", Confirmation: "c-1", Server: "hr", Tool: "delete_employee", Outcome: "success"}),
 	)
@@ -168,6 +168,7 @@ func TestRecordIsSearched(t *testing.T) {
 		"row=e-7":                             "get_employee",
 		"row=INV-1":                           "list_invoices",
 		"row=e-8":                             "",
+		"row=e-70":                            "opened",
 		"person=alice&outcome=success&tool=g": "get_employee",
 	} {
 		got, err := get[page](t, d.Record(), query, access.Auditor)

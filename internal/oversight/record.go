@@ -120,10 +120,13 @@ func (f filter) fits(e audit.Event) bool {
 		(f.confirmation == "" || f.confirmation == strings.ToLower(e.Confirmation)) && f.hasRow(e)
 }
 
-// hasRow reports whether an event is about a row, as far as the log can tell: it keeps
-// fingerprints of arguments and not the arguments.
+// hasRow reports whether an event is about a row: its call named the row's id, or had
+// nothing but the row's name for an argument, of which the log keeps a fingerprint.
 func (f filter) hasRow(e audit.Event) bool {
 	if f.row == "" || slices.Contains(f.digests, e.Digest) && e.Digest != "" {
+		return true
+	}
+	if slices.Contains(strings.Fields(strings.ToLower(e.Row)), strings.ToLower(f.row)) {
 		return true
 	}
 	for _, text := range []string{e.Note, e.TaintedBy, e.Confirmation, e.Conversation, e.RequestID} {

@@ -74,6 +74,7 @@ type mounted struct {
 type admitted struct {
 	call
 	tool *mounted
+	rows string // ids of the rows that the input names
 }
 
 // NewRunner checks every declaration and reports all faults at once. A program
@@ -264,7 +265,7 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())
 	defer cancel()
-	event := audit.Event{Kind: audit.Outcome, Tool: name, Digest: digest(c.input)}
+	event := audit.Event{Kind: audit.Outcome, Tool: name, Digest: digest(c.input), Row: c.rows}
 	if err := r.recordIntent(ctx, c, event); err != nil {
 		return r.record(ctx, event, result.Failed(err))
 	}
@@ -290,7 +291,7 @@ func (r *Runner) admit(ctx context.Context, who *access.Principal, name string, 
 	if odd, err := m.checkTexts(values); err != nil {
 		return nil, r.invalid(ctx, err, func() (object, []Violation) { return values, odd })
 	}
-	c := &admitted{call{spec: m.spec, who: who, cursors: r.opts.Cursors, now: r.now}, m}
+	c := &admitted{call{spec: m.spec, who: who, cursors: r.opts.Cursors, now: r.now}, m, audit.RowsIn(values)}
 	if err := c.splitWindow(values); err != nil {
 		return nil, err
 	}

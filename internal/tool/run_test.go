@@ -374,6 +374,11 @@ func TestAuditHoldsDigestsAndNoValues(t *testing.T) {
 	if got := strings.Join(kinds, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	for i, e := range h.sink.Events()[:4] { // a read, and the steps of a change
+		if e.Row != "1" {
+			t.Errorf("event %d is about row %q, want the one that the call named: %+v", i+1, e.Row, e)
+		}
+	}
 	if e := h.sink.Events()[1]; e.Kind != audit.Intent || e.Note != "too old" || len(e.Digest) != 64 {
 		t.Errorf("the intent: %+v", e)
 	}

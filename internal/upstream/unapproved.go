@@ -30,7 +30,7 @@ func (r route) unapproved(who *access.Principal) bool {
 // change sends a write that waits for no person. Its intent is recorded before, or
 // it is not sent. When its answer is lost, whether it was carried out is unknown.
 func (r route) change(ctx context.Context, input json.RawMessage) result.Outcome {
-	intent := audit.Event{Kind: audit.Intent, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input)}
+	intent := audit.Event{Kind: audit.Intent, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Row: audit.RowsOf(input)}
 	sink := r.server.up.o.Audit
 	if sink == nil {
 		return result.Failed(fault.ServiceDown.New("Changes on the %s service cannot be recorded here.", r.server.Name))

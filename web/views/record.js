@@ -46,7 +46,7 @@ function searchForm(fields, search) {
   const labelled = Object.entries(fields).map(([name, field]) => el("label", {}, el("span", {}, FILTERS[name]()), field));
   return el("form", { class: "filters", role: "search", "data-audit-search": true, onsubmit: (event) => (event.preventDefault(), search()) }, labelled,
     el("button", { type: "submit", class: "small primary" }, t("Search")),
-    el("p", { class: "hint" }, t("The record keeps fingerprints of arguments and no values: a row id is found in calls that were made with it alone, and in notes.")));
+    el("p", { class: "hint" }, t("A row is found by its id where a call named it, and in notes. The record keeps no other arguments, only their fingerprints, and not which rows a list showed.")));
 }
 
 // ---- the chain
