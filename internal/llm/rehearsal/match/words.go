@@ -338,11 +338,12 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 
 // judge prefers the tool whose kind fits: people for "who", one thing or many.
 func (r reader) judge() {
-	tellsWho := r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != ""
+	searched := func(f *Field) bool { return f.Is(Search) && f.Required && r.Args[f.Name] != nil && !r.coded }
+	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != "")
 	for i := range r.Tokens {
 		switch {
 		case !r.x.Is(r.low(i), "whoever") || r.Tool.Writes():
-		case r.Tool.Own && r.Target == nil || !tellsWho: // of the asker only, or of no person
+		case r.Tool.Own && r.Target == nil || !tellsWho: // of the asker only, of no person, or of texts with a word
 			r.uses[i] = unread
 		case r.isOurs(r.Tool.head):
 			r.Score++
@@ -357,8 +358,7 @@ func (r reader) judge() {
 			r.Strong, r.Plural = true, r.Plural || r.uses[i] == meant && !t.Owns && english.Plural(t.Low)
 		}
 	}
-	many := r.Bulk || r.Plural
-	required := r.Target != nil && r.Target.Input.Required
+	many, required := r.Bulk || r.Plural, r.Target != nil && r.Target.Input.Required
 	switch {
 	case required && many && !r.Tool.Writes(), r.Target == nil && !r.Tool.Lists() && r.Tool.Missing(r.Args) != nil:
 		r.Score -= 3
