@@ -84,7 +84,7 @@ func (s *Server) Check(ctx context.Context) (string, error) {
 	}
 	for _, name := range files {
 		if err := store.CheckFile(ctx, name); err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
+			return "", fmt.Errorf("%s cannot be read whole, and needs its backup: %w", name, err)
 		}
 	}
 	return fmt.Sprintf("workspaces that were read whole: %d", len(files)), nil

@@ -17,6 +17,7 @@ import (
 	"countersign.dev/internal/domain/tasks/record"
 	"countersign.dev/internal/domain/tasks/store"
 	"countersign.dev/internal/domain/tasks/workspace"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/domaintest"
 	"countersign.dev/internal/tokens"
@@ -479,8 +480,8 @@ func TestDamagedWorkspaceIsFound(t *testing.T) {
 	if err := os.WriteFile(name, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.server.Check(t.Context()); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
-		t.Errorf("got %v, want %s", err, name)
+	if _, err := h.server.Check(t.Context()); err == nil || !strings.Contains(fault.Sentence(err), filepath.Base(name)) {
+		t.Errorf("an operator reads %s, want %s", fault.Sentence(err), name)
 	}
 }
 

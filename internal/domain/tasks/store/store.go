@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"countersign.dev/internal/domain/tasks/record"
-	"countersign.dev/internal/fault"
 	engine "countersign.dev/internal/sqlite"
 )
 
@@ -201,13 +200,11 @@ func (w *file) Ready(ctx context.Context) error {
 // Check reads the whole file and returns what is wrong with it.
 func (w *file) Check(ctx context.Context) error {
 	var said string
-	if err := w.In(ctx).QueryRowContext(ctx, "pragma integrity_check").Scan(&said); err != nil {
-		return w.Fault(ctx, err)
+	err := w.In(ctx).QueryRowContext(ctx, "pragma integrity_check(1)").Scan(&said)
+	if err == nil && said != "ok" {
+		err = errors.New(said)
 	}
-	if said != "ok" {
-		return fault.ServiceDown.New("The store of the workspace is damaged.").Because(errors.New(said))
-	}
-	return nil
+	return err
 }
 
 // CheckFile reads all of a workspace's file and returns what is wrong with it.
