@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -21,6 +22,9 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/quota"
+	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
 )
 
@@ -48,6 +52,12 @@ func (r *rights) doors(t *testing.T) (all []door) {
 		all = append(all, door{"notes", route})
 	}
 	return all
+}
+
+// public are the routes that need no caller.
+var public = []string{
+	"GET /", "GET /login", "POST /logout", "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /.well-known/jwks.json",
+	"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp", "GET /.well-known/oauth-protected-resource/mcp/{server}",
 }
 
 // ask sends a request that would be served, but for the given headers.
@@ -108,10 +118,6 @@ func TestForeignPagesReachNoRoute(t *testing.T) {
 // each is rejected there, and no server behind the gateway is asked.
 func TestForgedTokensReachNothing(t *testing.T) {
 	r := newRights(t)
-	public := []string{
-		"GET /", "GET /login", "POST /logout", "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /.well-known/jwks.json",
-		"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp", "GET /.well-known/oauth-protected-resource/mcp/{server}",
-	}
 	r.received()
 	direct := 0
 	for _, s := range r.doors(t) {
@@ -231,6 +237,96 @@ func TestCallersTokensStayHere(t *testing.T) {
 		}
 		if calls < 3 {
 			t.Errorf("%s received %d calls of %d requests: %q", where, calls, len(all), all)
+		}
+	}
+}
+
+func bounded(t *testing.T, limits quota.Limits) func(*rights) {
+	return func(r *rights) {
+		r.quotas.Close()
+		r.quotas = quota.New(quota.Options{Store: state.NewBudgets(r.redis), Timeout: testkit.Patience, Limits: limits})
+		t.Cleanup(r.quotas.Close)
+	}
+}
+
+// TestCallsOfAConnectedToolAreBounded: those of one person, beside all other requests.
+func TestCallsOfAConnectedToolAreBounded(t *testing.T) {
+	connected, received := far(t)
+	r := newRights(t, connected, bounded(t, quota.Limits{Requests: demoRequests, Calls: 2}))
+	token, last := r.token(t, "gateway", nil), reply{}
+	for range 10 {
+		last = r.send(t, testkit.Client, "POST", r.urls["gateway"]+"/api/mcp/far/look", token, `{}`)
+	}
+	calls := 0
+	for _, request := range received.received() {
+		calls += strings.Count(request, `"tools/call"`)
+	}
+	if !strings.Contains(last.body, "RATE_LIMITED") || calls < 1 || calls > 3 {
+		t.Errorf("got %d %s, and %d calls were sent, want 2", last.status, last.body, calls)
+	}
+}
+
+// TestPeopleAreBoundedAndRevokedAtEveryDoor: each route counts the requests of its caller, and
+// knows whose sign-ins were ended.
+func TestPeopleAreBoundedAndRevokedAtEveryDoor(t *testing.T) {
+	r := newRights(t, bounded(t, quota.Limits{Requests: 1, Unproven: 10_000}))
+	for i, s := range r.doors(t) {
+		if slices.Contains(public, s.route) || s.route == "GET /callback" || s.route == "GET /confirmations/x" { // the last takes tokens of the gateway alone
+			continue
+		}
+		who := fmt.Sprint("person-", i)
+		headers := map[string]string{"Authorization": "Bearer " + r.token(t, s.server, map[string]any{"sub": who, "scope": "mcp confirm", "azp": demoClient})}
+		status := 0
+		for range 20 {
+			if status = r.ask(t, s, "", headers).status; status == http.StatusTooManyRequests {
+				break
+			}
+		}
+		if status != http.StatusTooManyRequests {
+			t.Errorf("%s %s: got %d after 20 requests of a person who may send one a second", s.server, s.route, status)
+		}
+		must(t, r.revocations.RevokePerson(t.Context(), access.Owner{Issuer: r.issuer.URL(), Subject: who}))
+		if got := r.ask(t, s, "", headers); got.status != http.StatusUnauthorized {
+			t.Errorf("%s %s: got %d from a person whose sign-ins were ended", s.server, s.route, got.status)
+		}
+	}
+}
+
+// TestStreamsOfEveryDoorEndWithTheSignIn: every kind of stream of a process ends when its
+// person's sign-ins do.
+func TestStreamsOfEveryDoorEndWithTheSignIn(t *testing.T) {
+	r := newRights(t)
+	var open []*http.Response
+	for _, s := range []door{{"gateway", "GET /api/events"}, {"gateway", "GET /mcp"}, {"gateway", "GET /mcp/notes"}, {"notes", "GET /mcp"}} {
+		token := r.token(t, s.server, nil)
+		method, path, _ := strings.Cut(s.route, " ")
+		send := func(method, body, session string) *http.Response {
+			req, err := http.NewRequestWithContext(t.Context(), method, r.urls[s.server]+path, strings.NewReader(body))
+			must(t, err)
+			req.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+			if session != "" {
+				req.Header.Set("Mcp-Session-Id", session)
+			}
+			resp, err := testkit.Transport.RoundTrip(req)
+			must(t, err)
+			t.Cleanup(func() { _ = resp.Body.Close() })
+			return resp
+		}
+		session := ""
+		if path != "/api/events" {
+			begun := send("POST", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, "")
+			session = begun.Header.Get("Mcp-Session-Id")
+		}
+		stream := send(method, "", session)
+		if stream.StatusCode != http.StatusOK || stream.Header.Get("Content-Type") != "text/event-stream" {
+			t.Fatalf("%s %s: got %s", s.server, s.route, stream.Status)
+		}
+		open = append(open, stream)
+	}
+	must(t, r.revocations.RevokePerson(t.Context(), access.Owner{Issuer: r.issuer.URL(), Subject: "alice"}))
+	for _, stream := range open {
+		if text, err := io.ReadAll(stream.Body); err != nil || !strings.Contains(string(text), "SIGN_IN_REVOKED") {
+			t.Errorf("%s: got %q, %v, want the reason and the end", stream.Request.URL, text, err)
 		}
 	}
 }

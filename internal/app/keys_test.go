@@ -1,15 +1,9 @@
 package app
 
 import (
-	"context"
 	"crypto/tls"
-	"fmt"
-	"io"
-	"net"
-	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +14,6 @@ import (
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/dependency"
-	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/certtest"
 )
 
@@ -145,50 +138,6 @@ func TestConfiguredCertificatesAreServed(t *testing.T) {
 	d, _ := domainNamed("sales")
 	if err := pl.serveConfigured(t.Context(), d, conf); err == nil || !strings.Contains(err.Error(), "cannot be used together") {
 		t.Errorf("a key of another certificate: got %v", err)
-	}
-}
-
-// TestGatewayAndMetricsAreServedOverTLS runs a gateway with a certificate: the page and the
-// metrics are served with it, and in no other way.
-func TestGatewayAndMetricsAreServedOverTLS(t *testing.T) {
-	t.Parallel()
-	cert, key := certtest.Files(t, t.TempDir(), "process")
-	c := &cluster{t: t, folder: t.TempDir(), redis: "redis://" + miniredis.RunT(t).Addr(), issuer: "http://" + freeAddress(t), public: "https://localhost"}
-	r := &replica{cluster: c, gateway: freeAddress(t), sales: freeAddress(t), keysAt: freeAddress(t)}
-	file, numbers := r.config("gateway", []keySet{newKeySet(t)}), freeAddress(t)
-	text, err := os.ReadFile(file)
-	must(t, err)
-	must(t, os.WriteFile(file, fmt.Appendf(nil, `{"tls":{"cert":%q,"key":%q},"metrics":{"listen":%q},%s`, cert, key, numbers, text[1:]), 0o600))
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Gateway(ctx, ConfigOptions{File: file, Getenv: noVariables, Out: io.Discard, Err: io.Discard})
-	}()
-	defer func() {
-		cancel()
-		must(t, <-ended)
-	}()
-	for _, address := range []string{r.gateway, numbers} {
-		conn := awaited(t, address)
-		secured := tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) // the name is what is compared
-		if err := secured.HandshakeContext(t.Context()); err != nil || secured.ConnectionState().PeerCertificates[0].Subject.CommonName != "process" {
-			t.Errorf("%s: got %v, want the certificate", address, err)
-		}
-		must(t, secured.Close())
-	}
-}
-
-// awaited connects when something listens.
-func awaited(t *testing.T, address string) net.Conn {
-	t.Helper()
-	for until := time.Now().Add(testkit.Patience); ; runtime.Gosched() {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			return conn
-		}
-		if time.Now().After(until) {
-			t.Fatal(err)
-		}
 	}
 }
 
