@@ -58,3 +58,35 @@ func TestStopReasonDecidesHowATurnEnds(t *testing.T) {
 		}
 	}
 }
+
+// Anthropic rejects a conversation in which two calls have one id, or one has an id
+// of other characters; OpenAI one that is longer. Another model may have made the
+// calls before, and some servers count anew in each answer.
+func TestCallsOfAConversationHaveIDsThatEveryProviderTakes(t *testing.T) {
+	call := func(id string) Delta { return Delta{Call: &Call{ID: id, Tool: "list_animals"}} }
+	const long = "chatcmpl-tool-0123456789abcdef0123456789abcdef"
+	m := scripted(streams(call(""), call("call_0"), call("call_0"), call("functions.list:0"), call(long), call("toolu_01A"), Delta{Stop: StopCalls}), says("Leo."))
+	q := turn(m, boxOf(tools{"list_animals": answers(`["Leo"]`)}))
+	q.History = []Message{
+		TextMessage(User, "Before"), {Role: Assistant, Parts: []Part{Call{ID: "call_0", Tool: "list_animals", Args: json.RawMessage(`{}`)}, Call{ID: "call_3", Tool: "list_animals", Args: json.RawMessage(`{}`)}}},
+		{Role: ToolRole, Parts: []Part{CallResult{ID: "call_0", Tool: "list_animals"}, CallResult{ID: "call_3", Tool: "list_animals"}}}, TextMessage(Assistant, "Leo."),
+	}
+	collect(t, t.Context(), q)
+	known := map[string]bool{}
+	for _, message := range m.asked[1].Messages {
+		for _, c := range message.Calls() {
+			if known[c.ID] || !plainCallID.MatchString(c.ID) {
+				t.Errorf("a call has the id %q", c.ID)
+			}
+			known[c.ID] = true
+		}
+		for _, r := range message.Results() {
+			if !known[r.ID] {
+				t.Errorf("a result has the id %q", r.ID)
+			}
+		}
+	}
+	if len(known) != 8 || !known["toolu_01A"] {
+		t.Errorf("the calls have the ids %v", known)
+	}
+}

@@ -21,6 +21,7 @@ type run struct {
 	usage    Usage
 	written  [2]strings.Builder // the model's own words: before the first result, and since then
 	repairs  repairs
+	ids      callIDs
 	taint    taint // what others wrote and the model has read
 	warnings []Warning
 

@@ -34,7 +34,7 @@ func Run(ctx context.Context, t Turn) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		r := &run{turn: t, yield: yield, stop: stop}
+		r := &run{turn: t, ids: idsOf(t.History), yield: yield, stop: stop}
 		r.window = newWindow(t, &r.usage, r.clip)
 		r.run(ctx)
 	}
@@ -142,7 +142,7 @@ func (r *run) take(m *Message, d Delta) {
 		m.Parts = append(m.Parts, *d.Opaque)
 	}
 	if d.Call != nil {
-		m.Parts = append(m.Parts, complete(*d.Call, len(r.added), len(m.Calls())))
+		m.Parts = append(m.Parts, r.ids.complete(*d.Call))
 	}
 	if d.Text != "" {
 		m.addText(d.Text)
