@@ -195,6 +195,9 @@ func llamaCppCallsTools(ctx context.Context, url, _ string) bool {
 	return fetchJSON(ctx, http.MethodGet, url+"/props", "", nil, &props) && strings.Contains(props.Template, "tool")
 }
 
+// probe follows no redirect, which could carry a key to another place.
+var probe = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
 // fetchJSON asks for a JSON document and reports whether it came.
 func fetchJSON(ctx context.Context, method, url, key string, body []byte, out any) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
@@ -206,7 +209,7 @@ func fetchJSON(ctx context.Context, method, url, key string, body []byte, out an
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := probe.Do(req)
 	if err != nil {
 		return false
 	}

@@ -84,3 +84,17 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+// A key goes to the address that the environment names, and to no other.
+func TestKeyFollowsNoRedirect(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the other address got %s with %q", r.URL, r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(other.Close)
+	named := httptest.NewServer(http.RedirectHandler(other.URL+"/v1/models", http.StatusTemporaryRedirect))
+	t.Cleanup(named.Close)
+	if names := modelsAt(t.Context(), named.URL, "k"); len(names) > 0 {
+		t.Errorf("found %v", names)
+	}
+}
