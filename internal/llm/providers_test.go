@@ -383,7 +383,7 @@ func TestFailuresOfEveryProvider(t *testing.T) {
 			{"a stream that ends before the text", []reply{{file: "cut_first"}, {file: "text"}}, "Nina leads nine people.", "", nil, "b"},
 			{"a stream that ends in the text", []reply{{file: "cut_later"}}, "Nina leads nine", "the connection broke", fault.ServiceDown, ""},
 			{"a page instead of a stream", []reply{{body: "<html>Welcome to the hotel</html>", header: map[string]string{"Content-Type": "text/html"}}}, "", "does not answer as a model. Check the model's base_url", fault.ServiceDown, ""},
-			{"a redirect", []reply{{status: 307, header: map[string]string{"Location": "/elsewhere"}}}, "", "does not answer as a model", fault.ServiceDown, ""},
+			{"a redirect", []reply{{status: 307, header: map[string]string{"Location": "/elsewhere", "Content-Type": "text/event-stream"}}}, "", "does not answer as a model", fault.ServiceDown, ""},
 		} {
 			s := replay(t, provider, c.replies...)
 			m, pauses := s.model(t, provider)

@@ -132,7 +132,7 @@ func (m retrying) last(ctx context.Context, err error, try int) error {
 	if ctx.Err() != nil || try == 0 || try < m.retries || !errors.As(err, &f) || f.Fault.Code == fault.TooManyRequests {
 		return err
 	}
-	return &vendor.Failure{Fault: fault.ServiceDown.New("%s", fault.TriesFailed).Suggest("%s", f.Fault.Message).Because(err)}
+	return &vendor.Failure{Alone: f.Alone, Fault: fault.ServiceDown.New("%s", fault.TriesFailed).Suggest("%s", f.Fault.Message).Because(err)}
 }
 
 // sleep waits, or returns the context's error.

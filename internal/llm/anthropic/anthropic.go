@@ -170,7 +170,7 @@ func (m *Model) params(r agent.Request, names *vendor.Names) sdk.MessageNewParam
 	for _, t := range r.Tools {
 		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{
 			Name: names.Sent(t.Name), Description: param.NewOpt(t.Description),
-			InputSchema: param.Override[sdk.ToolInputSchemaParam](json.RawMessage(t.InputSchema)),
+			InputSchema: param.Override[sdk.ToolInputSchemaParam](vendor.Schema(t.InputSchema)),
 		}})
 	}
 	last := len(p.Messages) - 1

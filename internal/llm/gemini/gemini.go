@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"regexp"
 
 	"google.golang.org/genai"
 
@@ -61,11 +62,12 @@ func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 				}
 			}
 		}
-		if a.stop == "" {
+		switch {
+		case a.garbled != "":
+			yield(agent.Delta{}, m.o.Garbled(string(a.garbled)))
+		case a.stop == "":
 			yield(agent.Delta{}, m.o.Failed(ctx, io.ErrUnexpectedEOF))
-			return
-		}
-		if yield(agent.Delta{Usage: &a.usage}, nil) {
+		case yield(agent.Delta{Usage: &a.usage}, nil):
 			yield(agent.Delta{Stop: a.stop}, nil)
 		}
 	}
@@ -89,6 +91,8 @@ type answer struct {
 	calls int
 	usage agent.Usage
 	stop  agent.StopReason
+
+	garbled genai.FinishReason // the API could not read what the model wrote
 }
 
 // take returns what a chunk adds to the answer. Counts of tokens are of the whole
@@ -134,7 +138,10 @@ func (a *answer) part(p *genai.Part) (deltas []agent.Delta) {
 	switch {
 	case p.FunctionCall != nil:
 		a.calls++
-		args, _ := json.Marshal(p.FunctionCall.Args) // decoded JSON encodes
+		var args json.RawMessage // the API may leave out empty ones
+		if p.FunctionCall.Args != nil {
+			args, _ = json.Marshal(p.FunctionCall.Args) // decoded JSON encodes
+		}
 		deltas = append(deltas, agent.Delta{Call: &agent.Call{ID: p.FunctionCall.ID, Tool: a.names.Ours(p.FunctionCall.Name), Args: args}})
 	case p.Text != "" && !p.Thought:
 		deltas = append(deltas, agent.Delta{Text: p.Text})
@@ -149,6 +156,8 @@ func (a *answer) stopReason(r genai.FinishReason) agent.StopReason {
 	case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonLanguage, genai.FinishReasonBlocklist,
 		genai.FinishReasonProhibitedContent, genai.FinishReasonSPII:
 		return agent.StopRefusal
+	case genai.FinishReasonMalformedFunctionCall, genai.FinishReasonUnexpectedToolCall:
+		a.garbled = r
 	}
 	if a.calls > 0 {
 		return agent.StopCalls
@@ -166,7 +175,7 @@ func (m *Model) config(r agent.Request, names *vendor.Names) *genai.GenerateCont
 	var tools []*genai.FunctionDeclaration
 	for _, t := range r.Tools {
 		var schema any
-		_ = json.Unmarshal(t.InputSchema, &schema) // one of ours, or checked when it was listed
+		_ = json.Unmarshal(vendor.Schema(t.InputSchema), &schema) // it is an object
 		tools = append(tools, &genai.FunctionDeclaration{Name: names.Sent(t.Name), Description: t.Description, ParametersJsonSchema: schema})
 	}
 	if len(tools) > 0 {
@@ -183,11 +192,36 @@ func contents(all []agent.Message, names *vendor.Names, model string) (out []*ge
 		if m.Role == agent.Assistant {
 			c.Role = genai.RoleModel
 		}
+		if !unsigned.MatchString(model) {
+			sign(c.Parts)
+		}
 		if len(c.Parts) > 0 { // else all of it was another provider's
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// unsigned are the models that want no signatures of calls.
+var unsigned = regexp.MustCompile(`^(models/)?gemini-[12]\b`)
+
+// noSignature is what the API takes in the place of a signature that is not there
+// (ai.google.dev/gemini-api/docs/thought-signatures, "FAQs").
+const noSignature = "skip_thought_signature_validator"
+
+// sign gives the first call of a step a signature when it has none, because another
+// model made it. Without one the API rejects a call of the running turn; those of
+// older ones have it so that requests begin in the same way.
+func sign(parts []*genai.Part) {
+	for _, p := range parts {
+		if p.FunctionCall == nil {
+			continue
+		}
+		if len(p.ThoughtSignature) == 0 {
+			p.ThoughtSignature = []byte(noSignature)
+		}
+		return
+	}
 }
 
 func partsOf(m agent.Message, names *vendor.Names, model string) (parts []*genai.Part) {

@@ -192,7 +192,7 @@ func (m *Model) params(r agent.Request, names *vendor.Names) sdk.ChatCompletionN
 	m.limit(&p)
 	for _, t := range r.Tools {
 		var schema shared.FunctionParameters
-		_ = json.Unmarshal(t.InputSchema, &schema) // one of ours, or checked when it was listed
+		_ = json.Unmarshal(vendor.Schema(t.InputSchema), &schema) // it is an object
 		p.Tools = append(p.Tools, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
 			Name: names.Sent(t.Name), Description: param.NewOpt(t.Description), Parameters: schema,
 		}))

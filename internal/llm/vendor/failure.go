@@ -117,6 +117,13 @@ func (o Options) Failed(ctx context.Context, err error) error {
 	return &Failure{Retry: true, Fault: fault.ServiceDown.New("The model's provider cannot be reached, or the connection broke.").Suggest("Ask again in a moment.").Because(cause)}
 }
 
+// Garbled is the failure of an answer that the provider itself could not read, for
+// its own reason.
+func (o Options) Garbled(reason string) error {
+	return &Failure{Retry: true, Alone: true, Fault: fault.ServiceDown.New("The model asked for a tool in a form that its provider could not read.").
+		Suggest("Ask again, or in other words.").Because(fmt.Errorf("the provider of model %s ended the answer with %s", o.Model, reason))}
+}
+
 // retryAfter reads the standard header, in seconds or as a date, and its finer
 // form in milliseconds that OpenAI and Anthropic send too.
 func retryAfter(h http.Header, now time.Time) time.Duration {

@@ -82,18 +82,27 @@ func Belongs(o agent.Opaque, provider, model string) bool {
 // Tools of third-party servers have a dot in theirs.
 type Names struct{ sent, ours map[string]string }
 
-// accepted is what Anthropic, Gemini and OpenAI all take as a name.
-var accepted = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+// foreign is what one of Anthropic, Gemini and OpenAI does not take in a name.
+var foreign = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
 // maxName is the length that all of them take.
 const maxName = 64
+
+// accepted is a name that all of them take. Gemini's begin with a letter or an
+// underscore.
+func accepted(name string) string {
+	name = foreign.ReplaceAllString(name, "_")
+	if name != "" && (name[0] == '-' || name[0] >= '0' && name[0] <= '9') {
+		name = "_" + name
+	}
+	return name[:min(len(name), maxName)]
+}
 
 // NewNames maps the names of the offered tools.
 func NewNames(tools []agent.Tool) *Names {
 	n := &Names{map[string]string{}, map[string]string{}}
 	for _, t := range tools {
-		sent := accepted.ReplaceAllString(t.Name, "_")
-		sent = sent[:min(len(sent), maxName)]
+		sent := accepted(t.Name)
 		for i := 2; n.ours[sent] != ""; i++ {
 			end := fmt.Sprintf("_%d", i)
 			sent = sent[:min(len(sent), maxName-len(end))] + end
@@ -109,8 +118,7 @@ func (n *Names) Sent(name string) string {
 	if sent := n.sent[name]; sent != "" {
 		return sent
 	}
-	name = accepted.ReplaceAllString(name, "_")
-	return name[:min(len(name), maxName)]
+	return accepted(name)
 }
 
 // Ours is the name of the tool that a provider asked for; an invented name is
