@@ -131,7 +131,7 @@ type fileKey struct{ shard, file int }
 // What each further chunk of a file counts, in parts of the one before it.
 const (
 	topicDecay    = 0.8
-	questionDecay = 0.92
+	questionDecay = 0.95
 )
 
 // decay is small where the answer is some lines, of which one file may have several, and
