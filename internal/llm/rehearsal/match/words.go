@@ -338,7 +338,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 
 // judge prefers the tool whose kind fits: people for "who", one thing or many.
 func (r reader) judge() {
-	searched := func(f *Field) bool { return f.Is(Search) && f.Required && r.Args[f.Name] != nil && !r.coded }
+	searched := func(f *Field) bool { return f.Is(Search) && f.Required && r.Args[f.Name] != nil && !r.anchored }
 	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != "")
 	for i := range r.Tokens {
 		switch {
