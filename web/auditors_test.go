@@ -112,3 +112,27 @@ func TestOverviewShowsWhoMayWhat(t *testing.T) {
 	}
 	p.Looks("admin")
 }
+
+// A page whose content comes late begins at its beginning: only an answer is followed.
+func TestPageBeginsAtItsBeginning(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/user", answer(http.StatusOK, auditor()))
+	arrives := make(chan struct{})
+	g.on("GET /api/admin", func(w http.ResponseWriter, r *http.Request) {
+		<-arrives
+		tools := []object{}
+		for range 60 {
+			tools = append(tools, object{"name": "list_budgets", "server": "finance", "kind": "list", "roles": []string{"finance-read"}})
+		}
+		answer(http.StatusOK, object{"servers": []object{}, "tools": tools, "held": []object{}, "people": []object{}, "expired": []object{}})(w, r)
+	})
+	p.Open(g.URL + "/#/admin")
+	p.Window(1100, 500)
+	p.Sees("#page-title", "Administration")
+	close(arrives)
+	p.Sees("[data-open-tools]", "60 of 60 tools")
+	if got := eval[int](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(`+view+`.scrollTop))))`); got != 0 {
+		t.Errorf("the page is scrolled by %d pixels when it is opened", got)
+	}
+}

@@ -68,6 +68,37 @@ func TestRowsBeginWithWhatNamesThem(t *testing.T) {
 	}
 }
 
+// On a phone a chart's words are as large as they are elsewhere, and none is cut off.
+func TestChartIsReadableOnAPhone(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	rows := []object{}
+	for _, department := range []string{"Information Technology", "Engineering", "Legal"} {
+		rows = append(rows, object{"department": department, "allocated_amount": 31000000, "spent_amount": 26000000})
+	}
+	g.on("POST /api/query", turn(listed(object{"status": "success", "data": rows, "metadata": object{"hasMore": false}}, object{}), object{"type": "text", "text": "Three."}))
+	p.Open(g.URL)
+	p.Narrow(360)
+	p.ask("Show the budgets")
+	p.Click("[data-view=chart]")
+	p.Sees("[data-chart=bars] text", "Legal")
+	p.Shot("chart-phone")
+	bad := eval[[]string](p, `(() => {
+		const frame = document.querySelector("[data-chart] svg").getBoundingClientRect();
+		return [...document.querySelectorAll("[data-chart] text")].filter((n) => { const b = n.getBoundingClientRect(); return b.height < 10 || b.left < frame.left - 1 || b.right > frame.right + 1 }).map((n) => n.textContent + " " + JSON.stringify(n.getBoundingClientRect()));
+	})()`)
+	if len(bad) > 0 {
+		t.Errorf("too small, or cut off: %v", bad)
+	}
+	covered := eval[[]string](p, `[...document.querySelectorAll("[data-chart] text")].filter((n) => {
+		const b = n.getBoundingClientRect();
+		return [...document.querySelectorAll("[data-chart] rect")].some((r) => { const c = r.getBoundingClientRect(); return c.left < b.right && b.left < c.right && c.top < b.bottom && b.top < c.bottom });
+	}).map((n) => n.textContent)`)
+	if len(covered) > 0 {
+		t.Errorf("written over each other: %v", covered)
+	}
+}
+
 // Charts of rows as the servers have them: two years of budgets, tickets by priority
 // first, deals in the order of their stages; and no sum of what cannot be added up.
 func TestEveryListHasItsChart(t *testing.T) {

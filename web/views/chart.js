@@ -10,10 +10,11 @@ import { number, t } from "../words.js";
 
 const MOST_BARS = 40;
 const MOST_GROUPS = 16; // values that make a field a category
-const WIDTH = 640; // of the drawing, in its own units
-const ROW = 26;
-const LABEL = 190;
-const LONGEST_LABEL = 28; // characters
+const ROW = 26; // of the drawing, in its own units
+const AMOUNT = 110;
+
+// A drawing is as wide as the window lets it be, so that its texts stay readable on a phone.
+const space = () => (innerWidth < 640 ? { width: 350, label: 118, longest: 14 } : { width: 640, label: 190, longest: 28 }); // longest: characters of a label
 
 const STAGE = /(^|_)stage$/;
 const CATEGORY = /(^|_)(stage|status|priority|department|category|type|region|severity)$/;
@@ -134,17 +135,19 @@ function rank(value) {
 
 function frame(height, shape, title, children) {
   const spoken = shape.lines.map((line) => `${line.name}: ${line.values.map((one) => `${one.label} ${one.text}`).join(", ")}`).join(". ");
-  return svgEl("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${title}. ${shape.caption}. ${spoken}` }, children);
+  return svgEl("svg", { viewBox: `0 0 ${space().width} ${height}`, role: "img", "aria-label": `${title}. ${shape.caption}. ${spoken}` }, children);
 }
 
 const all = (shape) => shape.lines.flatMap((line) => line.values.map((one) => one.value));
 const largest = (shape) => Math.max(1e-9, ...all(shape));
 const lowest = (shape) => Math.min(0, ...all(shape)); // what is below zero goes the other way
 
+const room = () => space().width - space().label - AMOUNT;
+
 const drawings = {
   bars(shape, title) {
     const count = shape.lines.length;
-    const scale = (WIDTH - LABEL - 110) / (largest(shape) - lowest(shape));
+    const scale = room() / (largest(shape) - lowest(shape));
     const zero = -lowest(shape) * scale;
     const top = count > 1 ? 28 : 0; // what the colours mean comes first
     const height = top + shape.lines[0].values.length * ROW * count + 6;
@@ -153,16 +156,16 @@ const drawings = {
   },
   funnel(shape, title) {
     const [{ values }] = shape.lines;
-    const scale = (WIDTH - LABEL - 110) / largest(shape);
+    const scale = room() / largest(shape);
     return frame(values.length * ROW + 6, shape, title, values.map((one, i) => {
       const width = Math.max(0, one.value) * scale;
-      return bar(one, i * ROW, width, 0, true, (WIDTH - LABEL - 110 - width) / 2);
+      return bar(one, i * ROW, width, 0, true, (room() - width) / 2);
     }));
   },
   line(shape, title) {
     const [{ values }] = shape.lines;
     const [top, low] = [largest(shape), lowest(shape)];
-    const x = (i) => 40 + (i * (WIDTH - 80)) / Math.max(1, values.length - 1);
+    const x = (i) => 40 + (i * (space().width - 80)) / Math.max(1, values.length - 1);
     const y = (value) => 150 - ((value - low) / (top - low)) * 120;
     const points = values.map((one, i) => `${x(i)},${y(one.value)}`).join(" ");
     const ends = [0, values.length - 1].map((i) => svgEl("text", { x: x(i), y: 185, "text-anchor": i ? "end" : "start" }, values[i].label));
@@ -172,10 +175,13 @@ const drawings = {
 };
 
 function bar(one, y, width, tone, labelled, shift = 0) {
-  const label = labelled ? svgEl("text", { x: LABEL - 8, y: y + ROW / 2 + 4, "text-anchor": "end" }, one.label.length > LONGEST_LABEL ? `${one.label.slice(0, LONGEST_LABEL - 1)}…` : one.label) : null;
-  return svgEl("g", {}, svgEl("title", {}, `${one.label}: ${one.text}`), label, svgEl("rect", { x: LABEL + shift, y: y + 3, width: Math.max(1, width), height: ROW - 7, rx: 3, class: `mark-${tone}` }), svgEl("text", { x: LABEL + shift + width + 6, y: y + ROW / 2 + 4, class: "amount" }, one.text));
+  const { label: from, longest } = space();
+  const label = labelled ? svgEl("text", { x: from - 8, y: y + ROW / 2 + 4, "text-anchor": "end" }, one.label.length > longest ? `${one.label.slice(0, longest - 1)}…` : one.label) : null;
+  return svgEl("g", {}, svgEl("title", {}, `${one.label}: ${one.text}`), label, svgEl("rect", { x: from + shift, y: y + 3, width: Math.max(1, width), height: ROW - 7, rx: 3, class: `mark-${tone}` }), svgEl("text", { x: from + shift + width + 6, y: y + ROW / 2 + 4, class: "amount" }, one.text));
 }
 
 function legend(shape, y) {
-  return shape.lines.map((line, i) => svgEl("g", {}, svgEl("rect", { x: LABEL + i * 160, y, width: 12, height: 12, rx: 2, class: `mark-${i}` }), svgEl("text", { x: LABEL + i * 160 + 18, y: y + 11 }, line.name)));
+  const start = space().longest < 20 ? 0 : space().label;
+  const x = (i) => start + (i * (space().width - start)) / shape.lines.length;
+  return shape.lines.map((line, i) => svgEl("g", {}, svgEl("rect", { x: x(i), y, width: 12, height: 12, rx: 2, class: `mark-${i}` }), svgEl("text", { x: x(i) + 18, y: y + 11 }, line.name)));
 }

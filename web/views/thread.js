@@ -46,7 +46,7 @@ export function threadView(host) {
     show(at("empty"), open.value.turns.value.length === 0 && open.value.stored.value);
   });
   const resized = new ResizeObserver(() => {
-    if (following) toEnd(view, log);
+    if (following && !at("talk").hidden) toEnd(view, log); // other pages begin at their beginning
     size = sizeNow();
     offerEnd();
   });
