@@ -296,12 +296,14 @@ func TestPeopleAreBoundedAndRevokedAtEveryDoor(t *testing.T) {
 // person's sign-ins do.
 func TestStreamsOfEveryDoorEndWithTheSignIn(t *testing.T) {
 	r := newRights(t)
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+	defer cancel()
 	var open []*http.Response
 	for _, s := range []door{{"gateway", "GET /api/events"}, {"gateway", "GET /mcp"}, {"gateway", "GET /mcp/notes"}, {"notes", "GET /mcp"}} {
 		token := r.token(t, s.server, nil)
 		method, path, _ := strings.Cut(s.route, " ")
 		send := func(method, body, session string) *http.Response {
-			req, err := http.NewRequestWithContext(t.Context(), method, r.urls[s.server]+path, strings.NewReader(body))
+			req, err := http.NewRequestWithContext(ctx, method, r.urls[s.server]+path, strings.NewReader(body))
 			must(t, err)
 			req.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
 			if session != "" {

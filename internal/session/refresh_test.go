@@ -317,6 +317,24 @@ func TestSessionEndsAfterTwoWeeks(t *testing.T) {
 	}
 }
 
+// TestSignInIsOverAfterTenMinutes: whatever a browser keeps, the answer of an issuer begins no
+// session for a sign-in that was begun longer ago.
+func TestSignInIsOverAfterTenMinutes(t *testing.T) {
+	r := newReplicas(t)
+	for late, ends := range map[time.Duration]bool{9 * time.Minute: false, 11 * time.Minute: true} {
+		begun, back := httptest.NewRecorder(), httptest.NewRecorder()
+		if err := r.all[0].Login(begun, httptest.NewRequest("GET", "/login", nil)); err != nil {
+			t.Fatal(err)
+		}
+		r.pass(late)
+		returned := httptest.NewRequest("GET", "/callback?state=s&code=c", nil)
+		returned.AddCookie(begun.Result().Cookies()[0])
+		if err := r.all[1].Callback(back, returned); ends != fault.Is(err, fault.Unauthorized) || !ends && err != nil {
+			t.Errorf("after %v: got %v", late, err)
+		}
+	}
+}
+
 // TestOldSessionPutBackEndsWithItsSeal: someone who puts a session back, under whatever
 // TTL, makes it last no longer than it would have, and no longer than its issuer lets it.
 func TestOldSessionPutBackEndsWithItsSeal(t *testing.T) {
