@@ -138,6 +138,33 @@ func TestListsOfTheSameRowsAreFolded(t *testing.T) {
 	}
 }
 
+// A list is announced as incomplete until the answer has read its last page.
+func TestPageThatWasReadIsNotMissing(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	ended := func(page object, args object) object {
+		return object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "args": args, "data": page}
+	}
+	hint := func(text string) object { return object{"type": "truncation", "tool": "list_employees", "hint": text} }
+	p.Open(g.URL)
+	for i, c := range []struct {
+		want   string
+		events []object
+	}{
+		{"Two more of more.", []object{ended(employees(2, "c2"), object{}), hint("Two of more."), ended(employees(2, "c3"), object{"cursor": "c2"}), hint("Two more of more.")}},
+		{"", []object{ended(employees(2, "c4"), object{}), hint("Two of more."), ended(employees(1, ""), object{"cursor": "c4"})}},
+		{"Two of more.", []object{ended(employees(2, "c5"), object{}), hint("Two of more."), ended(employees(1, ""), object{"cursor": "another"})}},
+	} {
+		g.on("POST /api/query", turn(append(c.events, object{"type": "text", "text": "Nobody."})...))
+		p.ask("Who was hired this year?")
+		p.Until(fmt.Sprintf(`document.querySelectorAll("[data-turn=done]").length === %d`, i+1))
+		got := eval[string](p, `[...[...document.querySelectorAll("[data-turn]")].at(-1).querySelectorAll("[data-notice]:not([hidden])")].map((n) => n.innerText.trim()).join(" ")`)
+		if got != c.want {
+			t.Errorf("answer %d: the page says %q, want %q", i+1, got, c.want)
+		}
+	}
+}
+
 // Rows are sorted, filtered, opened and saved as a file that says how complete it is.
 func TestGridSortsFiltersAndSays(t *testing.T) {
 	t.Parallel()

@@ -218,7 +218,17 @@ export class Turn {
     call.words.value = refused ? titleOf(event.tool) : wordsOf(event);
     call.envelope.value = envelope ?? null;
     if (envelope && !refused) call.table = Table.of(call, () => this.#completed(call));
+    if (envelope && !refused) this.#continued(call);
     call.state.value = refused ? "refused" : "complete";
+  }
+
+  // A list of which this answer has the next page, too, is not incomplete for that.
+  #continued(call) {
+    const cursor = call.args?.cursor;
+    const before = cursor && this.parts.peek().some((part) => part.kind === "call" && part.tool === call.tool && part.envelope.peek()?.metadata?.nextCursor === cursor);
+    for (const part of before ? this.parts.peek() : []) {
+      if (part.kind === "notice" && part.tool === call.tool && part.type.peek() === "truncation") part.type.value = "continued";
+    }
   }
 
   // The answer was written from the first page, and stays so.

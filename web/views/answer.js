@@ -60,7 +60,7 @@ function partView(part, turn, host) {
 }
 
 function noticeView(part) {
-  return el("p", { class: "notice", "data-notice": () => part.type.value, "data-tool": part.tool || null }, icon("warn"), el("span", {}, () => part.words.value));
+  return el("p", { class: "notice", "data-notice": () => part.type.value, "data-tool": part.tool || null, hidden: () => part.type.value === "continued" }, icon("warn"), el("span", {}, () => part.words.value));
 }
 
 // What the gateway corrects must not look like the model's words.
