@@ -28,12 +28,12 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// door is one route of a process, as a mux has it: "POST /tools/{tool}".
-type door struct{ server, route string }
+// served is one route of a process, as a mux has it: "POST /tools/{tool}".
+type served struct{ server, route string }
 
-// doors lists every route of the gateway, as it describes them itself, and of a
+// routes lists every route of the gateway, as it describes them itself, and of a
 // domain server.
-func (r *rights) doors(t *testing.T) (all []door) {
+func (r *rights) routes(t *testing.T) (all []served) {
 	t.Helper()
 	var described struct {
 		Paths map[string]map[string]json.RawMessage
@@ -43,13 +43,13 @@ func (r *rights) doors(t *testing.T) (all []door) {
 	}
 	for path, methods := range described.Paths {
 		for method := range methods {
-			all = append(all, door{"gateway", strings.ToUpper(method) + " " + path})
+			all = append(all, served{"gateway", strings.ToUpper(method) + " " + path})
 		}
 	}
 	for _, route := range []string{
 		"GET /tools", "POST /tools/burn_note", "POST /tools/none", "POST /execute", "GET /confirmations/x", "POST /mcp", "GET /mcp", "DELETE /mcp",
 	} {
-		all = append(all, door{"notes", route})
+		all = append(all, served{"notes", route})
 	}
 	return all
 }
@@ -61,7 +61,7 @@ var public = []string{
 }
 
 // ask sends a request that would be served, but for the given headers.
-func (r *rights) ask(t *testing.T, s door, host string, headers map[string]string) reply {
+func (r *rights) ask(t *testing.T, s served, host string, headers map[string]string) reply {
 	t.Helper()
 	method, path, _ := strings.Cut(s.route, " ")
 	path = strings.NewReplacer("{server}", "notes", "{tool}", "burn_note", "{id}", "0b0e2a54-6f2a-4a53-9a3b-6c1f0a5b7c11", "{prompt}", "x").Replace(path)
@@ -97,7 +97,7 @@ func TestForeignPagesReachNoRoute(t *testing.T) {
 		"GET /callback": "origins", // the issuer sends the browser back
 		"POST /logout":  "origins", // a form of a page without referrer has the origin null; it needs our own page when there is a session
 	}
-	for _, s := range r.doors(t) {
+	for _, s := range r.routes(t) {
 		token := "Bearer " + r.token(t, s.server, map[string]any{"scope": "mcp confirm", "azp": demoClient})
 		for attack, c := range map[string][2]string{
 			"a rebound name": {"evil.test", ""}, "and its origin": {"evil.test", "http://evil.test"}, "another origin": {"", "https://evil.test"}, "no origin": {"", "null"},
@@ -120,7 +120,7 @@ func TestForgedTokensReachNothing(t *testing.T) {
 	r := newRights(t)
 	r.received()
 	direct := 0
-	for _, s := range r.doors(t) {
+	for _, s := range r.routes(t) {
 		if slices.Contains(public, s.route) {
 			continue
 		}
@@ -266,11 +266,11 @@ func TestCallsOfAConnectedToolAreBounded(t *testing.T) {
 	}
 }
 
-// TestPeopleAreBoundedAndRevokedAtEveryDoor: each route counts the requests of its caller, and
+// TestPeopleAreBoundedAndRevokedOnEveryRoute: each route counts the requests of its caller, and
 // knows whose sign-ins were ended.
-func TestPeopleAreBoundedAndRevokedAtEveryDoor(t *testing.T) {
+func TestPeopleAreBoundedAndRevokedOnEveryRoute(t *testing.T) {
 	r := newRights(t, bounded(t, quota.Limits{Requests: 1, Unproven: 10_000}))
-	for i, s := range r.doors(t) {
+	for i, s := range r.routes(t) {
 		if slices.Contains(public, s.route) || s.route == "GET /callback" || s.route == "GET /confirmations/x" { // the last takes tokens of the gateway alone
 			continue
 		}
@@ -292,14 +292,14 @@ func TestPeopleAreBoundedAndRevokedAtEveryDoor(t *testing.T) {
 	}
 }
 
-// TestStreamsOfEveryDoorEndWithTheSignIn: every kind of stream of a process ends when its
+// TestStreamsEndWithTheSignInOnEveryRoute: every kind of stream of a process ends when its
 // person's sign-ins do.
-func TestStreamsOfEveryDoorEndWithTheSignIn(t *testing.T) {
+func TestStreamsEndWithTheSignInOnEveryRoute(t *testing.T) {
 	r := newRights(t)
 	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 	defer cancel()
 	var open []*http.Response
-	for _, s := range []door{{"gateway", "GET /api/events"}, {"gateway", "GET /mcp"}, {"gateway", "GET /mcp/notes"}, {"notes", "GET /mcp"}} {
+	for _, s := range []served{{"gateway", "GET /api/events"}, {"gateway", "GET /mcp"}, {"gateway", "GET /mcp/notes"}, {"notes", "GET /mcp"}} {
 		token := r.token(t, s.server, nil)
 		method, path, _ := strings.Cut(s.route, " ")
 		send := func(method, body, session string) *http.Response {
