@@ -29,7 +29,8 @@ type harness struct {
 	testing.TB
 	*dialect.Toolbox
 	server             *tasks.Server
-	platform, rotation string // paths
+	platform, rotation string        // paths
+	later              time.Duration // how far the server's clock is ahead
 }
 
 func newHarness(t testing.TB) *harness {
@@ -44,7 +45,8 @@ func newHarness(t testing.TB) *harness {
 			t.Fatal(err)
 		}
 	}
-	h.server, err = tasks.Open(t.Context(), tasks.Options{Folder: filepath.Join(root, "databases"), Places: workspace.Places{
+	now := func() time.Time { return time.Now().Add(h.later) }
+	h.server, err = tasks.Open(t.Context(), tasks.Options{Folder: filepath.Join(root, "databases"), Now: now, Places: workspace.Places{
 		Roots: []string{root}, Personal: filepath.Join(root, "personal"), Issuer: testkit.Issuer,
 		Shared: []workspace.Shared{{Path: h.platform, Name: "Platform", People: []string{"nina", "marcus"}}, {Path: h.rotation, Name: "Support rotation", Roles: []string{"support-read"}}},
 	}})
@@ -316,6 +318,22 @@ func TestSuggestionOfALargeAnswerWorks(t *testing.T) {
 	}
 }
 
+// TestSuggestionOfManySummariesWorks: the suggested limit fits, and no greater one.
+func TestSuggestionOfManySummariesWorks(t *testing.T) {
+	h := newHarness(t)
+	fill(t, h, 300, "short")
+	answer := h.ask("list_tasks", map[string]any{"limit": 300})
+	details(t, answer, "RESPONSE_SIZE_EXCEEDED")
+	var limit int
+	if _, err := fmt.Sscanf(answer["suggestion"].(string), "Use limit=%d.", &limit); err != nil {
+		t.Fatalf("%v: %v", answer["suggestion"], err)
+	}
+	if page := h.ask("list_tasks", map[string]any{"limit": limit}); page["returned_count"] != float64(limit) {
+		t.Errorf("the suggested limit of %d: got %v", limit, page)
+	}
+	details(t, h.ask("list_tasks", map[string]any{"limit": limit + 1}), "RESPONSE_SIZE_EXCEEDED")
+}
+
 // fill makes tasks with a description.
 func fill(t testing.TB, h *harness, n int, description string) {
 	t.Helper()
@@ -400,6 +418,24 @@ func TestEstimateIsCloseToATokenizer(t *testing.T) {
 	}
 }
 
+// TestCleanupTakesWhatWasDeletedLongAgo: more than 30 days, or as many as it is told.
+func TestCleanupTakesWhatWasDeletedLongAgo(t *testing.T) {
+	h := newHarness(t)
+	h.ask("create_task", map[string]any{"title": "one"})
+	h.ask("delete_task", map[string]any{"task_id": 1})
+	waiting := func(in map[string]any) any {
+		return h.ask("cleanup_deleted_tasks", in)["confirmationData"].(map[string]any)["taskCount"]
+	}
+	h.later = 29 * 24 * time.Hour
+	if month, week := waiting(map[string]any{}), waiting(map[string]any{"days": 7}); month != 0.0 || week != 1.0 {
+		t.Errorf("after 29 days: got %v, and %v with days=7", month, week)
+	}
+	h.later += 2 * 24 * time.Hour
+	if month := waiting(map[string]any{}); month != 1.0 {
+		t.Errorf("after 31 days: got %v", month)
+	}
+}
+
 func TestCleanupWaitsForItsPersonAndKeepsItsReceipt(t *testing.T) {
 	h := newHarness(t)
 	for i := range 3 {
@@ -436,31 +472,6 @@ func TestCleanupWaitsForItsPersonAndKeepsItsReceipt(t *testing.T) {
 	}
 }
 
-func TestFriendlyNameFindsAProject(t *testing.T) {
-	h := newHarness(t)
-	h.ask("set_project_name", map[string]any{"friendly_name": "The engine room"})
-	if page := h.ask("list_tasks", map[string]any{"workspace_path": "the ENGINE room"}); page["total_count"] != 0.0 {
-		t.Errorf("got %v", page)
-	}
-	details(t, h.ask("set_project_name", map[string]any{"friendly_name": "personal"}), "DUPLICATE")
-	projects := h.askAs(as(t, "nina", access.PurposeNone), "list_projects", map[string]any{})
-	if first := projects["items"].([]any)[0].(map[string]any); first["friendly_name"] != "The engine room" || projects["total_count"] != 2.0 {
-		t.Errorf("got %v", projects)
-	}
-}
-
-func TestAuditNamesWhatBelongsElsewhere(t *testing.T) {
-	h := newHarness(t)
-	h.ask("create_task", map[string]any{"title": "one", "tags": "personal fine", "file_references": []string{"a.go", "/elsewhere/b.go", h.platform + "/c.go"}, "description": "see /elsewhere/docs/x.md"})
-	found := h.ask("audit_workspace_integrity", map[string]any{})
-	encoded, _ := json.Marshal(found["issues"])
-	const want = `{"description_path_references":[{"resource_id":1,"resource_type":"task","value":"/elsewhere/docs/x.md"}],"entity_identifier_mismatches":[],` +
-		`"file_reference_mismatches":[{"resource_id":1,"resource_type":"task","value":"/elsewhere/b.go"}],"git_repo_mismatches":[],"suspicious_tags":[{"resource_id":1,"resource_type":"task","value":"personal"}]}`
-	if string(encoded) != want || found["contamination_found"] != true {
-		t.Errorf("got %s", encoded)
-	}
-}
-
 // TestDamagedWorkspaceIsFound: the check reads every file whole, and names the one that
 // is damaged.
 func TestDamagedWorkspaceIsFound(t *testing.T) {
@@ -482,25 +493,6 @@ func TestDamagedWorkspaceIsFound(t *testing.T) {
 	}
 	if _, err := h.server.Check(t.Context()); err == nil || !strings.Contains(fault.Sentence(err), filepath.Base(name)) {
 		t.Errorf("an operator reads %s, want %s", fault.Sentence(err), name)
-	}
-}
-
-// TestUsageCountsCallsAndSuccesses: of all tools, or of one.
-func TestUsageCountsCallsAndSuccesses(t *testing.T) {
-	h := newHarness(t)
-	h.ask("create_task", map[string]any{"title": "one"})
-	h.ask("get_task", map[string]any{"task_id": 1})
-	h.ask("get_task", map[string]any{"task_id": 99})
-	if got := h.ask("get_usage_stats", map[string]any{}); fmt.Sprint(got["total_calls"], got["successful_calls"]) != "3 2" {
-		t.Errorf("got %v", got)
-	}
-	for tool, want := range map[string]string{"get_task": "2 1", "list_tasks": "0 0"} {
-		if got := h.ask("get_usage_stats", map[string]any{"tool_name": tool}); fmt.Sprint(got["total_calls"], " ", got["successful_calls"]) != want {
-			t.Errorf("%s: got %v, want %s", tool, got, want)
-		}
-	}
-	if got := h.ask("get_usage_stats", map[string]any{"tool_name": "create_task"}); fmt.Sprint(got["total_calls"], got["successful_calls"], got["success_rate"]) != "1 1 100" {
-		t.Errorf("got %v", got)
 	}
 }
 

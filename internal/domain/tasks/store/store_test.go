@@ -172,6 +172,32 @@ func TestKeptFiguresAgreeWithTheRows(t *testing.T) {
 	}
 }
 
+func TestTimesAreUTC(t *testing.T) {
+	w := opened(t)
+	made(t, w, NewTask{Title: "one"})
+	task, err := w.Task(t.Context(), 1)
+	if err != nil || task.CreatedAt.Location() != time.UTC || task.UpdatedAt.Location() != time.UTC {
+		t.Errorf("got %v and %v, %v", task.CreatedAt, task.UpdatedAt, err)
+	}
+}
+
+// TestDeletedDependenciesHoldNothingUp: neither a task that becomes done, nor one that
+// is made so.
+func TestDeletedDependenciesHoldNothingUp(t *testing.T) {
+	w := opened(t)
+	on := []int64{made(t, w, NewTask{Title: "open"}).ID}
+	done := NewTask{Title: "done", Status: record.Done, Priority: "low", DependsOn: on, CreatedBy: "tester"}
+	_, err := w.CreateTask(t.Context(), done)
+	wantFault(t, err, record.ErrDependency, "before 1")
+	waiting := made(t, w, NewTask{Title: "waiting", Status: record.InProgress, DependsOn: on})
+	if _, err := w.DeleteTask(t.Context(), on[0], false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.UpdateTask(t.Context(), waiting.ID, TaskUpdate{Status: text(record.Done)}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestStatusesFollowTheRules(t *testing.T) {
 	w := opened(t)
 	first, second := made(t, w, NewTask{Title: "first"}), made(t, w, NewTask{Title: "second", DependsOn: []int64{1}})
