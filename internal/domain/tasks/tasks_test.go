@@ -172,6 +172,24 @@ func TestErrorsHaveTheirDocumentedDetails(t *testing.T) {
 	}
 }
 
+// TestErrorPageHasEveryCode: docs/tasks.md lists each code with all of its details.
+func TestErrorPageHasEveryCode(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "tasks.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range record.Codes() {
+		_, row, found := strings.Cut(string(page), "| "+code.Name+" | ")
+		row, _, _ = strings.Cut(row, " |")
+		for _, detail := range code.Details {
+			found = found && strings.Contains(row, "`"+detail+"`")
+		}
+		if !found {
+			t.Errorf("%s with %v: the page has %q", code.Name, code.Details, row)
+		}
+	}
+}
+
 func TestOnlyItsPeopleOpenAWorkspace(t *testing.T) {
 	h := newHarness(t)
 	outside := t.TempDir()

@@ -216,6 +216,9 @@ func TestStatusesFollowTheRules(t *testing.T) {
 		if err := to(first.ID, status, TaskUpdate{BlockerReason: Field[string]{status == record.Blocked, text("so")}}); err != nil {
 			t.Fatal(err)
 		}
+		if got, err := w.Task(t.Context(), first.ID); err != nil || (got.BlockerReason != nil) != (status == record.Blocked) {
+			t.Errorf("%s: got the reason %v, %v", status, got.BlockerReason, err)
+		}
 	}
 	done, err := w.Task(t.Context(), first.ID)
 	if err != nil || done.CompletedAt == nil || done.BlockerReason != nil {

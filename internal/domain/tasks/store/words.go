@@ -61,8 +61,32 @@ func orNull(span []byte) driver.Value {
 }
 
 // wordsOf separates a text into its words, in lower case: runs of letters and digits.
-// In scripts without spaces each character is a word.
-func wordsOf(text string) (words []string) {
+// In scripts without spaces each character is a word. Most runs are of ASCII alone.
+func wordsOf(text string) []string {
+	words := make([]string, 0, len(text)/6)
+	for text != "" {
+		n, plain := 0, true
+		for n < len(text) && (isWord(text[n]) || text[n] >= utf8.RuneSelf) {
+			plain = plain && text[n] < utf8.RuneSelf
+			n++
+		}
+		switch {
+		case n == 0:
+			n = 1
+		case plain:
+			words = append(words, strings.ToLower(text[:n]))
+		default:
+			words = append(words, wideWords(text[:n])...)
+		}
+		text = text[n:]
+	}
+	return words
+}
+
+func isWord(b byte) bool { return 'a' <= b && b <= 'z' || '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' }
+
+// wideWords separates a run that has characters beyond ASCII.
+func wideWords(run string) (words []string) {
 	var word strings.Builder
 	end := func() {
 		if word.Len() > 0 {
@@ -70,16 +94,12 @@ func wordsOf(text string) (words []string) {
 			word.Reset()
 		}
 	}
-	for _, r := range text {
+	for _, r := range run {
 		switch {
-		case r < utf8.RuneSelf && ('a' <= r && r <= 'z' || '0' <= r && r <= '9'):
-			word.WriteByte(byte(r))
-		case r < utf8.RuneSelf && 'A' <= r && r <= 'Z':
-			word.WriteByte(byte(r) + 'a' - 'A')
-		case r >= utf8.RuneSelf && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
 			end()
 			words = append(words, string(r))
-		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)):
+		case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r):
 			word.WriteRune(unicode.ToLower(r))
 		default:
 			end()

@@ -63,7 +63,7 @@ func TestAUserNameIsNoRole(t *testing.T) {
 }
 
 // TestLinksAreResolved: a path is the folder that it leads to, for what a person may
-// open and for what a local server may serve.
+// open, which the roots bound, and for what a local server may serve.
 func TestLinksAreResolved(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -81,6 +81,8 @@ func TestLinksAreResolved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	rooted := shared
+	rooted.Roots = []string{served}
 	who := access.NewPrincipal(access.Claims{Subject: "sub", Username: "nina"})
 	for _, c := range []struct {
 		places     workspace.Places
@@ -88,6 +90,8 @@ func TestLinksAreResolved(t *testing.T) {
 	}{
 		{shared, filepath.Join(served, "out"), outside},
 		{shared, filepath.Join(served, "in"), ""},
+		{rooted, filepath.Join(served, "out"), ""},
+		{rooted, "team", ""},
 		{local, filepath.Join(served, "in"), inside},
 		{local, filepath.Join(served, "out"), ""},
 		{local, inside, inside},
