@@ -436,7 +436,7 @@ func TestEstimateIsCloseToATokenizer(t *testing.T) {
 	}
 }
 
-// TestCleanupTakesWhatWasDeletedLongAgo: more than 30 days, or as many as it is told.
+// TestCleanupTakesWhatWasDeletedLongAgo: more than 30 days, or as many as the call says.
 func TestCleanupTakesWhatWasDeletedLongAgo(t *testing.T) {
 	h := newHarness(t)
 	h.ask("create_task", map[string]any{"title": "one"})
