@@ -37,6 +37,19 @@ func TestNamesAreQuotedInThePrompt(t *testing.T) {
 	}
 }
 
+// A language model reads rows as tables, and how to read them; the planner reads envelopes.
+func TestTablesAreExplainedToLanguageModels(t *testing.T) {
+	for _, language := range []bool{true, false} {
+		m := scripted(says("Leo."))
+		q := turn(m, boxOf(tools{"list_animals": answers(`[]`)}))
+		q.Language = language
+		collect(t, t.Context(), q)
+		if ruled := strings.Contains(m.asked[0].System, `its cells divided by "|"`); ruled != language {
+			t.Errorf("a language model: %v, the rule about tables: %v", language, ruled)
+		}
+	}
+}
+
 func TestClosedToolsTakeABoundedPartOfThePrompt(t *testing.T) {
 	long := ClosedTool{Name: "free_lion", Sentence: strings.Repeat("é", 5000), Roles: []string{"vet"}}
 	got := prompt(turn(scripted(), nil), Toolset{Closed: slices.Repeat([]ClosedTool{long}, 500)})
