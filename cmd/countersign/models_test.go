@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -198,5 +199,74 @@ func TestModelBreaksATaskIntoSubtasks(t *testing.T) {
 	}
 	if made != 3 {
 		t.Errorf("%d of the subtasks are there:\n%s", made, tree.body)
+	}
+}
+
+// configuredModels are two models at one address, of which the second is always busy,
+// and what holds for all of them.
+const configuredModels = `models:
+  default: careful
+  careful: {provider: anthropic, model: c-1, base_url: "$VENDOR", api_key: sk-demo-1234, max_tokens: 77, temperature: 0.25, price: {input: 3, output: 15, currency: USD}}
+  busy: {provider: anthropic, model: c-busy, base_url: "$VENDOR", api_key: sk-demo-1234}
+fallback: careful
+retries: 1
+retry_delay: 1ms
+system_prompt: "House style: polite."
+history: {max_messages: 2, retain_newest: 2}
+budgets: {tokens: 4000}`
+
+// TestModelsOfAConfiguration: each key of a model, and each that holds for all of
+// them, is what the provider gets and what the person meets. An answer uses 930 tokens.
+func TestModelsOfAConfiguration(t *testing.T) {
+	t.Parallel()
+	vendor := scriptedVendor(t, func(string) vendorAnswer { return vendorSays("They are all here.") })
+	var busy atomic.Int64
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(raw), `"c-busy"`) {
+			busy.Add(1)
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		r.Body = io.NopCloser(strings.NewReader(string(raw)))
+		vendor.Config.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	d, folder, port := sharedDemo(t), dataFolder(t), freePort(t)
+	path, _ := writeConfigs(t, folder, map[string]string{
+		"GATEWAY_PORT": port, "HR_PORT": freePort(t), "ISSUER": d.Issuer, "REDIS": redisServer(t, folder), "MORE": strings.ReplaceAll(configuredModels, "$VENDOR", front.URL),
+	})
+	gateway := &process{ready: ready{Gateway: "http://localhost:" + port}}
+	startConfigured(t, gateway.Gateway+"/readyz", "gateway", "--config", path)
+
+	s := gateway.ask(t, "alice.chen", "Who is here?")
+	for _, want := range []string{`"max_tokens":77`, `"temperature":0.25`, `"model":"c-1"`, "House style: polite."} {
+		if !strings.Contains(vendor.requests[0], want) {
+			t.Errorf("the request lacks %s: %s", want, vendor.requests[0])
+		}
+	}
+	if !strings.Contains(s.raw, `"price":{"amount":0.00315,"currency":"USD"}`) {
+		t.Errorf("the price of an answer is missing:\n%s", s.raw)
+	}
+	more := func(body map[string]string) turn {
+		return readStream(t, send(t, http.MethodPost, gateway.Gateway+"/api/query", gateway.token(t, "alice.chen", "gateway"), body).body)
+	}
+	s = more(map[string]string{"query": "And now?", "conversationId": s.conversation, "model": "busy"})
+	if !strings.Contains(s.text, "busy cannot answer at the moment. careful answers instead.") || busy.Load() != 2 {
+		t.Errorf("after %d requests to the busy model: %s", busy.Load(), s.raw)
+	}
+	more(map[string]string{"query": "And then?", "conversationId": s.conversation, "model": "careful"})
+	if n := len(vendor.requests); n != 4 || !strings.Contains(vendor.requests[2], "You summarise the beginning of a conversation") {
+		t.Errorf("%d requests, and the third is no summary: %s", n, vendor.requests[min(2, n-1)])
+	}
+	if s = gateway.ask(t, "alice.chen", "Who else?"); !strings.Contains(s.text, "You have used 93% of today's budget of 4000 tokens.") {
+		t.Errorf("near the end of the budget: %s", s.raw)
+	}
+	if s = gateway.ask(t, "alice.chen", "Who else?"); len(s.errors) != 1 || !strings.Contains(s.errors[0], "You have used up today's budget of 4000 tokens.") {
+		t.Errorf("after the end of the budget: %s", s.raw)
+	}
+	used := send(t, http.MethodGet, gateway.Gateway+"/api/usage", gateway.token(t, "alice.chen", "gateway"), nil)
+	if !strings.Contains(used.body, `"total_tokens":4650`) || !strings.Contains(used.body, `"budget":{"tokens":4000,`) {
+		t.Errorf("the usage is %s", used.body)
 	}
 }
