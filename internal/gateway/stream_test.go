@@ -85,8 +85,9 @@ func TestShutdownEndsStreamsWithAnErrorAndTurns(t *testing.T) {
 			t.Errorf("%s: got %s, want an error and [DONE]", name, data)
 		}
 	}
-	if status, _ := r.read(r.send("POST", "/api/query", alice, askBody("hello", ""))); status != 503 {
-		t.Errorf("a question after the end: got %d, want 503", status)
+	after := r.send("POST", "/api/query", alice, askBody("hello", ""))
+	if status, body := r.read(after); status != 503 || !strings.Contains(body, fault.Maintenance) || after.Header.Get("Retry-After") != "5" {
+		t.Errorf("a question after the end: got %d %s, want 503 and when to ask again", status, body)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/testkit"
 )
@@ -85,7 +86,8 @@ func (r *rig) connect(token, query, state string, headers ...string) *socket {
 		return nil
 	}
 	f := s.next()
-	if f.Type != "connection" || f.Payload.State != state || f.Payload.SessionID == "" || f.Seq != 0 {
+	greeted := state != "connected" || f.Payload.Message == fault.Welcome
+	if f.Type != "connection" || f.Payload.State != state || f.Payload.SessionID == "" || f.Seq != 0 || !greeted {
 		r.t.Fatalf("got %+v, want to be %s", f, state)
 	}
 	s.id = f.Payload.SessionID
