@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -134,6 +135,24 @@ func TestRunAsksJudgesAndCleansUp(t *testing.T) {
 	}
 	if !strings.Contains(progress.String(), "[3/3] first, wrong:  weather?") {
 		t.Errorf("progress: %s", progress)
+	}
+}
+
+// Each half of the questions has its row and its sums, so that tuning on one shows.
+func TestEachSetIsCounted(t *testing.T) {
+	t.Parallel()
+	o, out, _ := newGateway(t, twoAnswers).options(t, twoQuestions)
+	whole := o.Sets[0].Conversations
+	o.Sets = []Set{{Name: "tuned", Conversations: whole[:1]}, {Name: "held_out", Conversations: whole[1:]}}
+	for _, o.JSON = range []bool{false, true} {
+		if err := Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{`first +tuned +2  2 \(100%\) `, `first +held_out +1 +0 \(0%\) `, `first +all +3 +2 \(67%\) `, `"sets":\[\{"set":"tuned","questions":2,"right":2,.*\{"set":"held_out","questions":1,"right":0,"wrong":1,`} {
+		if !regexp.MustCompile(want).MatchString(out.String()) {
+			t.Errorf("%s is missing in\n%s", want, out)
+		}
 	}
 }
 
