@@ -510,3 +510,29 @@ func TestReceiptsOutliveAReload(t *testing.T) {
 		})
 	}
 }
+
+// The events of a day begin with each request's opening, whose time is up long ago. Its
+// answer, which comes after, is its end: in the inbox after a reload, and on a card
+// whose time was just up by this window's clock.
+func TestAnswerCountsAndNotTheClock(t *testing.T) {
+	t.Parallel()
+	for name, opened := range map[string]time.Time{"before the page": time.Now().Add(-time.Hour), "while it is open": time.Now().Add(2 * time.Second)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, p := newGateway(t), newPage(t)
+			events := make(chan object, 2)
+			g.on("GET /api/events", g.happens(events))
+			record := waiting("x1")
+			record["expires"] = opened.Format(time.RFC3339Nano)
+			g.on("GET /api/confirmations/{id}", answer(http.StatusOK, record))
+			events <- object{"type": "change", "state": "pending", "confirmationId": "x1", "server": "hr", "tool": "delete_employee", "expires": opened.Format(time.RFC3339Nano)}
+			p.Open(g.URL + "/#/approvals")
+			p.Sees("[data-receipts] [data-card=x1][data-card-state=expired]", "Time is up")
+			p.Sees("[data-receipts] [data-card=x1] [data-card-message]", "Frank Davis")
+			record = object{"confirmationId": "x1", "state": "applied", "answered": "2026-11-20T09:30:00Z", "message": "Delete Frank Davis?", "confirmationData": record["confirmationData"], "receipt": approvedEnvelope()}
+			g.on("GET /api/confirmations/{id}", answer(http.StatusOK, record))
+			events <- object{"type": "change", "state": "applied", "confirmationId": "x1", "server": "hr", "tool": "delete_employee"}
+			p.Sees("[data-receipts] [data-card=x1][data-card-state=approved] [data-card-note]", deleted)
+		})
+	}
+}

@@ -82,7 +82,7 @@ export class Change {
   hear(event) {
     this.server.value ||= event.server ?? "";
     this.tool.value ||= event.tool ?? "";
-    if (this.ended.peek()) return;
+    if (this.#isKnown()) return;
     if (event.state === "pending" && this.state.peek() !== "loading") return;
     if (!this.deadline.peek()) this.deadline.value = Date.parse(event.expires) || 0;
     if (event.state === "pending") {
@@ -93,6 +93,11 @@ export class Change {
     if (this.state.peek() === "sending") return; // its own answer is on the way
     if (this.envelope.peek()) this.learn().catch(() => {});
     else this.#glimpse(event.state);
+  }
+
+  // That time is up is read from the clock; an answer that its server knows of is the truth.
+  #isKnown() {
+    return this.ended.peek() && this.state.peek() !== "expired";
   }
 
   // A change that was answered before the page was opened: its card is read when it is looked at.
@@ -140,7 +145,7 @@ export class Change {
   }
 
   #settle(answer, state = "") {
-    if (this.state.peek() !== "sending" && this.ended.peek() && this.note.peek()) return;
+    if (this.state.peek() !== "sending" && this.#isKnown() && this.note.peek()) return;
     const message = String(answer?.data?.message ?? answer?.message ?? "");
     const suggestion = answer?.suggestedAction ?? "";
     this.sentence = message;
