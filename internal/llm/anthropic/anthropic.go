@@ -86,7 +86,7 @@ func (m *Model) failure(ctx context.Context, err error) error {
 // statuses are those of the documented types of errors
 // (platform.claude.com/docs/en/api/errors).
 var statuses = map[string]int{
-	"invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "not_found_error": 404,
+	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403, "not_found_error": 404,
 	"request_too_large": 413, "rate_limit_error": 429, "api_error": 500, "timeout_error": 504, "overloaded_error": 529,
 }
 

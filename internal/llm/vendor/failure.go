@@ -34,7 +34,9 @@ const statusOverloaded = 529
 // Rejected is the failure of an answer with an error's status. said is the
 // provider's own explanation, for the log; the key never appears in it.
 func (o Options) Rejected(status int, header http.Header, said string) error {
-	f := &Failure{Fault: o.meaning(status).Because(o.cause(status, said))}
+	cause := o.cause(status, said)
+	status = accountStatus(status, said)
+	f := &Failure{Fault: o.meaning(status).Because(cause)}
 	switch {
 	case noTools.MatchString(said):
 		f.NoTools = true
@@ -44,6 +46,25 @@ func (o Options) Rejected(status int, header http.Header, said string) error {
 		f.Retry, f.After = true, cmp.Or(retryAfter(header, time.Now()), retryDelay(said))
 	}
 	return f
+}
+
+// What vendors say of keys and accounts under a status that means something else:
+// Google of a wrong key with 400, Anthropic of an empty account with 400, and OpenAI of
+// one with 429, though another try does not help.
+var (
+	wrongKey = regexp.MustCompile(`"reason"\s*:\s*"API_KEY_INVALID"`)
+	noCredit = regexp.MustCompile(`"(code|type)"\s*:\s*"(insufficient_quota|billing_error)"|credit balance is too low`)
+)
+
+// accountStatus is the status that an answer about a key or an account should have.
+func accountStatus(status int, said string) int {
+	switch {
+	case wrongKey.MatchString(said):
+		return http.StatusUnauthorized
+	case noCredit.MatchString(said):
+		return http.StatusPaymentRequired
+	}
+	return status
 }
 
 // noTools matches what servers answer to a request with tools when the model, or
@@ -61,6 +82,8 @@ func (o Options) meaning(status int) *fault.Error {
 			return fault.ServiceDown.New("The model's provider asks for a key, and none is configured.").Suggest("Set %s.", o.keyName())
 		}
 		return fault.ServiceDown.New("The model's key is not accepted.").Suggest("Check %s.", o.keyName())
+	case http.StatusPaymentRequired:
+		return fault.ServiceDown.New("The account at the model's provider has no credit left.").Suggest("Check its plan and its billing there.")
 	case http.StatusNotFound:
 		return fault.ServiceDown.New("The provider knows no model %q.", o.Model).Suggest("Check the model's name and base_url in the configuration.")
 	case http.StatusTooManyRequests, statusOverloaded:
