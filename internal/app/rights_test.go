@@ -52,6 +52,9 @@ type rights struct {
 
 // traffic is what the servers behind the gateway received: each request whole.
 type traffic struct {
+	describe func(text string)    // changes the definition of the server's tool; nil: it has none
+	before   func(request string) // is called before each request is served; nil: nothing
+
 	mu       sync.Mutex
 	requests []string
 }
@@ -66,6 +69,9 @@ func (x *traffic) recorded(next http.Handler) http.Handler {
 		x.mu.Lock()
 		x.requests = append(x.requests, string(text))
 		x.mu.Unlock()
+		if x.before != nil {
+			x.before(string(text))
+		}
 		next.ServeHTTP(w, req)
 	})
 }
