@@ -3,7 +3,11 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +105,31 @@ func TestReasonOfAProviderIsLogged(t *testing.T) {
 		}
 		if said := log.String(); !strings.Contains(said, "answered 400") || !strings.Contains(said, "too odd for ***") || strings.Contains(said, testKey) {
 			t.Errorf("%s: logged %s", provider, said)
+		}
+	}
+}
+
+// An event that was cut off holds a part of an answer, which is no line of a log.
+func TestPieceOfAnAnswerIsNotLogged(t *testing.T) {
+	t.Parallel()
+	for _, provider := range providers {
+		raw, err := os.ReadFile(filepath.Join("testdata", provider, "text.sse"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, events, _ := strings.Cut(string(raw), "\n\n")
+		cut := events[:strings.Index(events, "Nina")+len("Nina")]
+		var log bytes.Buffer
+		m, _ := replay(t, provider, slices.Repeat([]reply{{body: cut, header: map[string]string{"Content-Type": "text/event-stream"}}}, defaultRetries+1)...).model(t, provider)
+		logged := m.(retrying)
+		logged.log = slog.New(slog.NewTextHandler(&log, nil))
+		got := collect(t.Context(), logged, question)
+		said := log.String()
+		for err := got.err; err != nil; err = errors.Unwrap(err) {
+			said += err.Error()
+		}
+		if got.err == nil || !strings.Contains(said, "gave no answer") || strings.Contains(said, "Nina") {
+			t.Errorf("%s: got %+v, logged %s", provider, got, said)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"net/http"
 	"regexp"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -77,7 +78,11 @@ func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 // has a status of its own.
 func (m *Model) failure(ctx context.Context, err error) error {
 	var inStream genai.APIError
-	if !errors.As(err, &inStream) {
+	switch {
+	case errors.As(err, &inStream):
+	case strings.HasPrefix(err.Error(), "iterateResponseStream:"): // and a piece of the answer, which is not to be logged
+		return m.o.Failed(ctx, io.ErrUnexpectedEOF)
+	default:
 		return m.o.Failed(ctx, err)
 	}
 	details, _ := json.Marshal(inStream.Details) // decoded JSON encodes
