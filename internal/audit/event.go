@@ -89,11 +89,11 @@ type Event struct {
 	Confirmation string      `json:"confirmation,omitempty"` // its id
 	Conversation string      `json:"conversation,omitempty"`
 	Digest       string      `json:"digest,omitempty"` // SHA-256 of the canonical arguments, hex
-	Row          string      `json:"row,omitempty"`    // ids of the rows that the arguments name, parted by spaces: see [RowsIn]
+	Row          string      `json:"row,omitempty"`    // ids of the rows that the arguments name, separated by spaces: see [RowsIn]
 	Rows         int         `json:"rows"`
 	Outcome      string      `json:"outcome,omitempty"`   // success, pending_confirmation, or a fault's code
 	Note         string      `json:"note,omitempty"`      // the reason that a person gave for a change
-	Roles        string      `json:"roles,omitempty"`     // of a person who signed in, parted by spaces
+	Roles        string      `json:"roles,omitempty"`     // of a person who signed in, separated by spaces
 	TaintedBy    string      `json:"taintedBy,omitempty"` // untrusted texts that the model had read before it asked
 	DurationMS   int64       `json:"durationMs,omitempty"`
 	Count        int         `json:"count,omitempty"`  // events of which this line is the record; 0 counts as 1
@@ -122,7 +122,7 @@ type Sink interface {
 
 const longestID = 64
 
-// RowsIn lists the ids of rows that the arguments of a call name, parted by spaces: what
+// RowsIn lists the ids of rows that the arguments of a call name, separated by spaces: what
 // is called an id and looks like one. They lead an auditor from a row to what was done
 // with it; other arguments are kept as a digest alone.
 func RowsIn(arguments map[string]any) string {

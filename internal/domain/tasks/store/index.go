@@ -99,7 +99,7 @@ func (x index) stems(ctx context.Context, part string) (ranges [][2]string, err 
 	if utf8.RuneCountInString(part) < minPart {
 		return exactly(part), nil
 	}
-	words, err := x.texts(ctx, "select word from words_parts join words on id = words_parts.rowid where words_parts match ?", phrase(part))
+	words, err := column[string](ctx, x.file, "select word from words_parts join words on id = words_parts.rowid where words_parts match ?", phrase(part))
 	stems := map[string]bool{part: true}
 	for _, word := range words {
 		if at := strings.Index(word, part); at > 0 {
@@ -176,7 +176,7 @@ func (x index) parts(ctx context.Context, pieces []string) (phrases []string, er
 	if utf8.RuneCountInString(first) < minPart {
 		return phrases, nil
 	}
-	heads, err := x.texts(ctx, "select word from words_parts join words on id = words_parts.rowid where words_parts match ?", phrase(first+"$"))
+	heads, err := column[string](ctx, x.file, "select word from words_parts join words on id = words_parts.rowid where words_parts match ?", phrase(first+"$"))
 	longer := phrases
 	for _, head := range heads {
 		phrases = append(phrases, phrase(append([]string{head}, pieces[1:]...)...))
@@ -191,7 +191,7 @@ func (x index) parts(ctx context.Context, pieces []string) (phrases []string, er
 // and has more.
 func (x index) longer(ctx context.Context, pieces []string) ([]string, error) {
 	last := pieces[len(pieces)-1]
-	words, err := x.texts(ctx, "select word from words where word > ? and word < ? limit ?", last, last+string(unicode.MaxRune), fewWords+1)
+	words, err := column[string](ctx, x.file, "select word from words where word > ? and word < ? limit ?", last, last+string(unicode.MaxRune), fewWords+1)
 	if len(words) > fewWords {
 		return []string{phrase(pieces...) + " *"}, err
 	}
@@ -209,27 +209,24 @@ func phrase(words ...string) string { return `"` + strings.Join(words, " ") + `"
 func (x index) match(ctx context.Context, columns string, phrases []string) (rowset.Set, error) {
 	found := rowset.Set{}
 	for some := range slices.Chunk(phrases, phrasesAtOnce) {
-		rows, err := x.In(ctx).QueryContext(ctx, "select rowid from "+x.table+"_words where "+x.table+"_words match ?", columns+"("+strings.Join(some, " OR ")+")")
-		err = x.Each(ctx, rows, err, func() error {
-			var id int64
-			err := rows.Scan(&id)
-			found.Add(id)
-			return err
-		})
+		ids, err := column[int64](ctx, x.file, "select rowid from "+x.table+"_words where "+x.table+"_words match ?", columns+"("+strings.Join(some, " OR ")+")")
 		if err != nil {
 			return nil, err
+		}
+		for _, id := range ids {
+			found.Add(id)
 		}
 	}
 	return found, nil
 }
 
-// texts reads a column of texts.
-func (x index) texts(ctx context.Context, query string, args ...any) (found []string, err error) {
-	rows, err := x.In(ctx).QueryContext(ctx, query, args...)
-	err = x.Each(ctx, rows, err, func() error {
-		var text string
-		err := rows.Scan(&text)
-		found = append(found, text)
+// column reads the only column of a query.
+func column[T any](ctx context.Context, w *file, query string, args ...any) (found []T, err error) {
+	rows, err := w.In(ctx).QueryContext(ctx, query, args...)
+	err = w.Each(ctx, rows, err, func() error {
+		var one T
+		err := rows.Scan(&one)
+		found = append(found, one)
 		return err
 	})
 	return found, err

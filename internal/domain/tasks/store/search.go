@@ -141,14 +141,7 @@ func (s search) newest(ctx context.Context, rows rowset.Set, skip, limit int) (p
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.In(ctx).QueryContext(ctx, "select x.id from json_each(?) r cross join "+s.table+" x on x.id = r.value order by x.created_at desc, x.id desc limit ? offset ?", string(list), limit, skip)
-	err = s.Each(ctx, found, err, func() error {
-		var id int64
-		err := found.Scan(&id)
-		page = append(page, id)
-		return err
-	})
-	return page, err
+	return column[int64](ctx, s.file, "select x.id from json_each(?) r cross join "+s.table+" x on x.id = r.value order by x.created_at desc, x.id desc limit ? offset ?", string(list), limit, skip)
 }
 
 // SearchTasks returns a page of the tasks that have every word of a term in their
