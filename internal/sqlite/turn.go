@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"os"
+	"time"
 )
 
 // turn lets processes that write to one file wait for each other. SQLite itself asks
@@ -53,9 +54,22 @@ func (t *turn) take(ctx context.Context) (release func(), err error) {
 	}
 }
 
+// lateLock is how long the end of a database waits for a lock that another process keeps.
+const lateLock = 5 * time.Second
+
+// close waits for the turn of this process, so that a lock that came late is given back
+// through a file that is open. Where another process keeps the lock for longer,
+// the file is closed with this process.
 func (t *turn) close() error {
 	if t == nil {
 		return nil
 	}
-	return t.file.Close()
+	late := time.NewTimer(lateLock)
+	defer late.Stop()
+	select {
+	case t.own <- struct{}{}:
+		return t.file.Close()
+	case <-late.C:
+		return nil
+	}
 }
