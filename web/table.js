@@ -18,10 +18,22 @@ export function readAnswer(envelope) {
   }
   const metadata = envelope.metadata ?? {};
   if (!Array.isArray(envelope.data)) return { data: envelope.data, hint: metadata.hint };
-  const next = metadata.hasMore && metadata.nextCursor ? { cursor: metadata.nextCursor } : null;
-  const total = metadata.totalCount ?? metadata.totalEstimate;
-  return { rows: envelope.data.filter(isObject), more: Boolean(metadata.hasMore || metadata.truncated), next, total };
+  return { rows: envelope.data.filter(isObject), more: Boolean(metadata.hasMore || metadata.truncated), next: nextIn(metadata), total: exact(metadata.totalCount ?? metadata.totalEstimate) };
 }
+
+/** pageIn reads a page of a list; what is no list has no rows. @param {any} envelope */
+export function pageIn(envelope) {
+  const { rows = [], next = null, more = false } = readAnswer(envelope);
+  return { rows, next, more };
+}
+
+function nextIn({ hasMore, nextCursor, nextOffset }) {
+  if (!hasMore || !(nextCursor || nextOffset)) return null;
+  return nextCursor ? { cursor: nextCursor } : { offset: nextOffset };
+}
+
+// "50+" only says that there are more.
+const exact = (total) => (/^\d+$/.test(String(total ?? "")) ? Number(total) : undefined);
 
 /** incompleteHint is what to say of a list that goes on after these rows; null of any other answer. @param {any} envelope */
 export function incompleteHint(envelope) {
@@ -31,9 +43,12 @@ export function incompleteHint(envelope) {
   return metadata.hint || metadata.warning || t("Showing {rows}. Results are incomplete.", { rows: rowsOf(rows.length) });
 }
 
+const PAGES_AHEAD = 10; // that are read to count rows
+
 /** Table is a list of rows that is drawn as a grid. */
 export class Table {
   #next;
+  #ahead = /** @type {any[]} */ ([]); // pages that were read to count their rows, and are not shown yet
   #completed;
 
   /** of makes the table of a finished call; null when its answer is no list, or a tree. @param {any} call @param {() => void} completed */
@@ -49,7 +64,7 @@ export class Table {
     this.args = args;
     this.fields = fields;
     this.rows = signal(answer.rows);
-    this.total = answer.total;
+    this.total = signal(/** @type {number | undefined} */ (answer.total)); // undefined when it is not known
     this.#next = signal(args && server ? answer.next : null);
     this.#completed = completed;
     this.more = signal(answer.more);
@@ -73,6 +88,7 @@ export class Table {
   get count() {
     const rows = rowsOf(this.rows.value.length);
     if (!this.more.value) return t("{rows}, complete", { rows });
+    if (this.hasNext && this.total.value) return t("{n} of {rows} shown", { n: number(this.rows.value.length), rows: rowsOf(this.total.value) });
     return this.hasNext ? t("{rows} shown, more follow", { rows }) : t("{rows} shown of more; ask again to see the rest", { rows });
   }
 
@@ -86,7 +102,9 @@ export class Table {
     const count = number(this.rows.peek().length);
     if (this.filtered) return t("{n} of {all} loaded rows", { n: number(this.shown.peek().length), all: count });
     if (!this.more.peek()) return t("{n} rows, complete", { n: count });
-    return /\d/.test(String(this.total ?? "")) ? t("{n} of {total}, incomplete", { n: count, total: this.total }) : t("{n} rows, incomplete", { n: count });
+    const total = this.total.peek();
+    if (total) return t("{n} of {total}, incomplete", { n: count, total: number(total) });
+    return t("{n} of more than {least}, incomplete", { n: count, least: number(this.#read) });
   }
 
   // ---- order and filter
@@ -121,14 +139,40 @@ export class Table {
 
   // ---- the next page
 
-  /** loadNext appends the next page, which is the same call with the cursor. */
-  async loadNext() {
+  /** loadNext appends the next page. */
+  loadNext() {
+    return this.#busily(async () => this.#take(this.#ahead.shift() ?? (await this.#ask(this.#next.peek()))));
+  }
+
+  /**
+   * measure reads on until the end, or for some pages, so that it is known how many rows
+   * there are. What was read is shown when the reader asks for the next page.
+   */
+  async measure() {
+    if (this.total.peek() || this.filtered) return;
+    await this.#busily(() => this.#readAhead().catch(() => {})); // then it is not known
+  }
+
+  async #readAhead() {
+    let next = (this.#ahead.at(-1) ?? { next: this.#next.peek() }).next;
+    while (next && this.#ahead.length < PAGES_AHEAD) {
+      const answer = await this.#ask(next);
+      this.#ahead.push(answer);
+      next = answer.next;
+    }
+    if (!this.#ahead.at(-1)?.more) this.total.value = this.#read;
+  }
+
+  get #read() {
+    return this.#ahead.reduce((sum, { rows }) => sum + rows.length, this.rows.peek().length);
+  }
+
+  async #busily(run) {
     if (this.busy.peek() || !this.#next.peek()) return;
     this.busy.value = true;
     this.problem.value = "";
     try {
-      const path = `/api/mcp/${encodeURIComponent(this.server)}/${encodeURIComponent(this.tool)}`;
-      this.#take(await post(path, { ...this.args, ...this.#next.peek() }));
+      await run();
     } catch (fault) {
       this.problem.value = fault.message;
     } finally {
@@ -136,17 +180,25 @@ export class Table {
     }
   }
 
-  #take(envelope) {
-    if (envelope.status === "error" || envelope.error) {
-      this.problem.value = (envelope.error ?? envelope).message; // what a direct call suggests is for programs
-      return;
-    }
-    const answer = readAnswer(envelope);
-    this.rows.update((rows) => [...rows, ...(answer.rows ?? [])]);
-    this.#next.value = answer.next ?? null;
-    this.more.value = Boolean(answer.more);
-    this.arrived.value = answer.rows?.[0] ?? null; // the reader goes on where the new rows begin
+  // The next page is the same call with the cursor. What a direct call suggests is for programs.
+  async #ask(next) {
+    const path = `/api/mcp/${encodeURIComponent(this.server)}/${encodeURIComponent(this.tool)}`;
+    const envelope = await post(path, { ...this.args, ...next });
+    if (envelope.status === "error" || envelope.error) throw new Error((envelope.error ?? envelope).message);
+    return pageIn(envelope);
+  }
+
+  #take(answer) {
+    this.append(answer);
+    this.arrived.value = answer.rows[0] ?? null; // the reader goes on where the new rows begin
     if (!this.more.peek()) this.#completed();
+  }
+
+  /** append adds the rows of the page that follows. @param {any} answer */
+  append({ rows, next, more }) {
+    this.rows.update((now) => [...now, ...rows]);
+    this.#next.value = next;
+    this.more.value = more;
   }
 }
 

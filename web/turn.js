@@ -5,7 +5,7 @@
 import { announce } from "./announce.js";
 import { signal } from "./reactive.js";
 import { defaultModel, open, titleOf } from "./store.js";
-import { Table } from "./table.js";
+import { pageIn, Table } from "./table.js";
 import { inOurs, language, rowsOf, t } from "./words.js";
 
 /** isRehearsal says that no AI model answered. @param {string} model */
@@ -48,6 +48,11 @@ export class Turn {
 
   get answered() {
     return this.parts.peek().length > 0;
+  }
+
+  /** words are all texts of the answer. */
+  get words() {
+    return this.parts.peek().filter((part) => part.kind === "text").map((part) => part.text.peek()).join("\n\n");
   }
 
   /** calls are the calls of tools, in their order. */
@@ -217,18 +222,25 @@ export class Turn {
     const refused = envelope?.status === "error" || Boolean(envelope?.error);
     call.words.value = refused ? titleOf(event.tool) : wordsOf(event);
     call.envelope.value = envelope ?? null;
-    if (envelope && !refused) call.table = Table.of(call, () => this.#completed(call));
-    if (envelope && !refused) this.#continued(call);
+    if (envelope && !refused && !this.#continued(call)) call.table = Table.of(call, () => this.#completed(call));
     call.state.value = refused ? "refused" : "complete";
   }
 
-  // A list of which this answer has the next page, too, is not incomplete for that.
+  // One list is one table: the page after one that this answer has goes on there. The
+  // list is then not incomplete for that page.
   #continued(call) {
-    const cursor = call.args?.cursor;
-    const before = cursor && this.parts.peek().some((part) => part.kind === "call" && part.tool === call.tool && part.envelope.peek()?.metadata?.nextCursor === cursor);
-    for (const part of before ? this.parts.peek() : []) {
+    const before = this.#before(call);
+    if (!before) return false;
+    call.continues = before.continues ?? before;
+    call.continues.table?.append(pageIn(call.envelope.peek()));
+    for (const part of this.parts.peek()) {
       if (part.kind === "notice" && part.tool === call.tool && part.type.peek() === "truncation") part.type.value = "continued";
     }
+    return true;
+  }
+
+  #before(call) {
+    return this.parts.peek().find((part) => part.kind === "call" && part.tool === call.tool && part.envelope.peek() && follows(call.args ?? {}, part));
   }
 
   // The answer was written from the first page, and stays so.
@@ -251,6 +263,15 @@ function wordsOf(event) {
   if (ended) return ended.groups?.rows ? `${title}: ${rowsOf(Number(ended.groups.rows))}` : title;
   if (message.toLowerCase() === `${event.tool.replaceAll("_", " ")}…`) return `${title}…`;
   return message.replaceAll(event.tool, title) || title;
+}
+
+// A page follows another when it was asked for with that one's cursor, or with the same
+// conditions and the offset of its end.
+function follows(args, before) {
+  const { cursor, offset } = pageIn(before.envelope.peek()).next ?? {};
+  if (cursor) return args.cursor === cursor;
+  const conditions = (all) => JSON.stringify(Object.entries(all ?? {}).filter(([key]) => key !== "offset").sort());
+  return Boolean(offset) && args.offset === offset && conditions(args) === conditions(before.args);
 }
 
 function sameCall(began, ended) {

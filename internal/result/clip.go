@@ -65,6 +65,9 @@ func withRows(o Outcome, list json.RawMessage, ends []int, advice string) json.R
 	}
 	e.Metadata.Truncated, e.Metadata.ReturnedCount = true, len(ends)
 	e.Metadata.NextCursor = "" // it continues after rows that are not shown
+	if page := o.Page(); e.Metadata.NextOffset > 0 {
+		e.Metadata.NextOffset = page.Offset + len(ends)
+	}
 	e.Metadata.Hint = fmt.Sprintf("Only the first %d rows are shown here.", len(ends)) + advice
 	return marshal(e)
 }

@@ -46,6 +46,10 @@ func TestClippedAnswersSaySo(t *testing.T) {
 			t.Errorf("%s: got %s, want it unchanged", name, got)
 		}
 	}
+	counted := result.Success(json.RawMessage(`[1,2,3,4]`), &result.Page{Limit: 4, Returned: 4, More: true, Offset: 8, Total: 20, Counted: true}, "")
+	if got := string(result.EncodeClipped(counted, 3, 1000)); !strings.Contains(got, `"nextOffset":11`) {
+		t.Errorf("after the eleventh row the twelfth follows: got %s", got)
+	}
 	advised := strings.Replace(want, "shown here.", "shown here. Ask for less: narrower filters, or a smaller limit and then its cursor.", 1)
 	if got := result.ClipForModel(decoded, nil, 2, 1000); string(got) != advised {
 		t.Errorf("for a model: got %s, want %s", got, advised)

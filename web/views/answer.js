@@ -12,6 +12,7 @@ import { resultView } from "./facts.js";
 import { howView } from "./how.js";
 import { proseView } from "./prose.js";
 import { copy } from "./share.js";
+import { tellsOf } from "./told.js";
 
 /** turnView draws a turn. host is {ask(question), edit(question)}. @param {import("../turn.js").Turn} turn @param {{ ask: (text: string) => void, edit: (text: string) => void }} host */
 export function turnView(turn, host) {
@@ -43,10 +44,7 @@ function footOf(turn, body) {
     el("div", { class: "turn-tools hint" }, () => (done() && turn.ended ? el("time", { datetime: new Date(turn.ended).toISOString() }, moment(turn.ended)) : null), copied, usageOf(turn)));
 }
 
-function textOf(turn, body) {
-  const texts = turn.parts.peek().filter((part) => part.kind === "text").map((part) => part.text.peek());
-  return texts.join("\n\n") || body.innerText;
-}
+const textOf = (turn, body) => turn.words || body.innerText;
 
 function usageOf(turn) {
   return el("span", { "data-usage": true, hidden: () => !total(turn.usage.value) }, () => usageWords(turn.usage.value));
@@ -55,7 +53,7 @@ function usageOf(turn) {
 // ---- parts
 
 function partView(part, turn, host) {
-  const draw = { text: () => proseView(part, () => turn.calls), call: () => callView(part), change: () => cardView(changeOf(part.id)), notice: () => noticeView(part), note: () => noteView(part), error: () => errorView(part, turn, host), outcome: () => outcomeView(part, turn) };
+  const draw = { text: () => proseView(part, () => turn.calls), call: () => callView(part, turn), change: () => cardView(changeOf(part.id)), notice: () => noticeView(part), note: () => noteView(part), error: () => errorView(part, turn, host), outcome: () => outcomeView(part, turn) };
   return draw[part.kind]();
 }
 
@@ -83,23 +81,29 @@ function outcomeView(part, turn) {
 
 // ---- calls
 
-function callView(part) {
+function callView(part, turn) {
   const mark = el("span", { class: "tool-mark", "aria-hidden": "true" });
   const head = el("span", { class: "tool-head" }, mark, el("span", { class: "tool-words" }, () => part.words.value), part.server ? el("span", { class: "server" }, part.server) : null);
   const node = el("div", { class: "tool", "data-tool": part.tool, "data-tool-server": part.server ?? null, "data-tool-state": () => part.state.value });
-  node.append(el("div", {}, () => contentOf(part, head)));
+  node.append(el("div", {}, () => contentOf(part, head, turn)));
   return node;
 }
 
-function contentOf(part, head) {
+function contentOf(part, head, turn) {
   const envelope = part.envelope.value;
   if (!envelope) return head;
   if (part.state.value === "refused") return [head, refusal(envelope)];
+  if (part.continues?.table) return head; // its rows are there
   const view = resultView(part, titleOf(part.tool), fieldsOf(part.tool));
   if (!view) return head;
   const open = part.table ? part.table.rows.peek().length > 1 : Boolean(view.querySelector(".tree, .grid, .code")); // the words say one record
-  const node = el("details", { class: "tool-result", open }, el("summary", {}, head, icon("chevron")), view);
+  const unsaid = el("span", { class: "hint", "data-unsaid": true, hidden: true }, t("read for this answer, which names none of them"));
+  const node = el("details", { class: "tool-result", open }, el("summary", {}, head, unsaid, icon("chevron")), view);
   effect(() => part.table?.arrived.value && (node.open = true)); // a row of it is pointed at
+  effect(() => {
+    if (turn.state.value !== "done" || !part.table || tellsOf(turn.words, part.table)) return;
+    [node.open, unsaid.hidden] = [false, false];
+  });
   return node;
 }
 

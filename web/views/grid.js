@@ -121,7 +121,8 @@ function foot(table) {
 }
 
 /** saveCSV offers the rows that are shown as a file that says how complete it is. @param {import("../table.js").Table} table */
-export function saveCSV(table) {
+export async function saveCSV(table) {
+  await table.measure();
   save(`${table.tool} (${table.extent}).csv`, csvOf(table));
   const words = t("The file has {extent}.", { extent: table.extent });
   toast.value = { words };

@@ -5,6 +5,7 @@
 import { data, el } from "../dom.js";
 import { isHidden, isObject, label } from "../format.js";
 import { me, serverOf, titleOf } from "../store.js";
+import { readAnswer } from "../table.js";
 import { number, rowsOf, t } from "../words.js";
 
 /** howView draws the calls of a turn. @param {import("../turn.js").Turn} turn */
@@ -26,8 +27,9 @@ function cameBack(call, envelope) {
   const took = call.took.peek() ? t("{n} ms", { n: number(call.took.peek()) }) : "";
   if (!envelope) return [t("No answer was kept."), took].filter(Boolean).join(" ");
   if (call.state.peek() === "refused") return [t("It was refused."), took].filter(Boolean).join(" ");
-  const rows = call.table ? rowsOf(call.table.rows.peek().length) : t("One answer");
-  const scope = call.table?.more.peek() ? t("of the rows that {name} may see; more follow", { name: whose() }) : t("of the rows that {name} may see, all of them", { name: whose() });
+  const { rows: read, more } = readAnswer(envelope);
+  const rows = read ? rowsOf(read.length) : t("One answer");
+  const scope = more ? t("of the rows that {name} may see; more follow", { name: whose() }) : t("of the rows that {name} may see, all of them", { name: whose() });
   const hidden = hiddenIn(envelope.data ?? envelope.items);
   return [`${rows} ${scope}.`, hidden ? t("{n} values are hidden from you.", { n: number(hidden) }) : t("No value was hidden."), took].filter(Boolean).join(" ");
 }

@@ -1,0 +1,39 @@
+// @ts-check
+// Rows that an answer does not speak of are not its answer: "I found nobody" above a
+// table of all who were looked through contradicts itself.
+
+const MOST_ROWS = 500; // more rows are not searched
+const DENIAL = /^[^.:;!?]*(?<!\p{L})(no|no one|none|nobody|nothing|kein(e[mnrs]?)?|niemand(e[mn])?|nichts)(?!\p{L})/iu;
+const NUMBER = /(?<![\p{L}\d.,$€£-])\d+(?![\p{L}\d%€]|[.,-]\d)/gu;
+const YEAR = /^(19|20)\d\d$/;
+const COMMON = /^[\p{Ll}\s_-]*$|^\P{L}*$/u; // values that name no row: states and kinds
+
+/**
+ * tellsOf is false when a text names none of a table's rows, and says that there are
+ * none, or how many of something else there are.
+ * @param {string} text @param {import("../table.js").Table} table
+ */
+export function tellsOf(text, table) {
+  const rows = table.rows.peek();
+  const counts = [...text.matchAll(NUMBER)].filter(([figure]) => !YEAR.test(figure)).map(([figure]) => Number(figure));
+  if (!DENIAL.test(text.trim()) && (!counts.length || counts.includes(rows.length))) return true;
+  return table.columns.peek().some((column) => naming(column, rows.slice(0, MOST_ROWS)).some((value) => holds(text, value)));
+}
+
+// What only one of the rows has in a column names it.
+function naming(column, rows) {
+  const times = new Map();
+  for (const row of rows) {
+    const value = column.text(row);
+    times.set(value, (times.get(value) ?? 0) + 1);
+  }
+  return [...times].filter(([value, n]) => n === 1 && (column.numeric ? /\D/.test(value) : !COMMON.test(value))).map(([value]) => value);
+}
+
+// holds: the text has the value as words of its own.
+function holds(text, value) {
+  for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + value.length)) {
+    if (!/[\p{L}\d]$/u.test(text.slice(0, at)) && !/^[\p{L}\d]/u.test(text.slice(at + value.length))) return true;
+  }
+  return false;
+}
