@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"time"
+
+	"countersign.dev/internal/calendar"
 )
 
 // Sales is the data of the sales department. Customers and deals are sequences,
@@ -171,8 +173,8 @@ func (c *Company) closing(d deal) (expected, actual time.Time) {
 func (c *Company) quotas() []Quota {
 	var rows []Quota
 	for offset := -3; offset <= 4; offset++ {
-		quarter := time.Date(c.Day.Year(), (c.Day.Month()-1)/3*3+1+time.Month(3*offset), 1, 0, 0, 0, 0, time.UTC)
-		name := fmt.Sprintf("%d-Q%d", quarter.Year(), (quarter.Month()-1)/3+1)
+		quarter := calendar.Period(c.Day, 3, offset)
+		name := fmt.Sprintf("%d-%s", quarter.From.Year(), quarter.Quarter())
 		for _, q := range []Quota{{Owner: carol, Amount: 750_000}, {Owner: ryan, Amount: 500_000}, {Owner: amandaWhite, Amount: 625_000}, {Owner: chris, Amount: 625_000}} {
 			q.Quarter, q.OwnerChain = name, c.above(q.Owner)
 			rows = append(rows, q)

@@ -59,3 +59,6 @@ func LastWord(name string) string {
 	words := append([]string{""}, Words(name)...)
 	return words[len(words)-1]
 }
+
+// Numbers are the words for 2 to 20.
+var Numbers = strings.Fields("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty")

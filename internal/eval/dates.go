@@ -8,33 +8,35 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"countersign.dev/internal/calendar"
 )
 
 // placeholder names a date in a question file, because a question about
 // "this month" has another right answer every month.
 var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// datesOn gives every placeholder its text on a day.
+// datesOn gives every placeholder its text on a day: {quarter}, {last_month_first} …
 func datesOn(day time.Time) map[string]string {
-	y, m, _ := day.Date()
-	month := time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)
-	quarter := time.Date(y, m-(m-1)%3, 1, 0, 0, 0, 0, time.UTC)
-	before := quarter.AddDate(0, -3, 0)
-	year := time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC)
 	date := func(t time.Time) string { return t.Format(time.DateOnly) }
-	return map[string]string{
-		"today": date(day), "yesterday": date(day.AddDate(0, 0, -1)), "tomorrow": date(day.AddDate(0, 0, 1)),
-		"month_first": date(month), "month_last": date(month.AddDate(0, 1, -1)), "next_month_first": date(month.AddDate(0, 1, 0)),
-		"last_month_first": date(month.AddDate(0, -1, 0)), "last_month_last": date(month.AddDate(0, 0, -1)),
-		"quarter": quarterOf(quarter), "quarter_year": fmt.Sprintf("%s %d", quarterOf(quarter), y),
-		"quarter_first": date(quarter), "quarter_last": date(quarter.AddDate(0, 3, -1)),
-		"last_quarter": quarterOf(before), "last_quarter_year": fmt.Sprintf("%s %d", quarterOf(before), before.Year()),
-		"year": strconv.Itoa(y), "last_year": strconv.Itoa(y - 1), "next_year": strconv.Itoa(y + 1),
-		"year_first": date(year), "year_last": date(year.AddDate(1, 0, -1)),
+	texts := map[string]string{}
+	for later, name := range []string{"yesterday", "today", "tomorrow"} {
+		texts[name] = date(calendar.Day(day, later-1).From)
 	}
+	for before, later := range map[string]int{"last_": -1, "": 0, "next_": 1} {
+		for unit, months := range map[string]int{"month": 1, "quarter": 3, "year": 12} {
+			period, name := calendar.Period(day, months, later), before+unit
+			texts[name+"_first"], texts[name+"_last"] = date(period.From), date(period.Last())
+			switch year := strconv.Itoa(period.From.Year()); unit {
+			case "quarter":
+				texts[name], texts[name+"_year"] = period.Quarter(), period.Quarter()+" "+year
+			case "year":
+				texts[name] = year
+			}
+		}
+	}
+	return texts
 }
-
-func quarterOf(t time.Time) string { return fmt.Sprintf("Q%d", (t.Month()+2)/3) }
 
 // on returns the question with its placeholders replaced.
 func (q Question) on(day time.Time) Question {

@@ -33,8 +33,10 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/english":    {outside: []string{"github.com/blevesearch/snowballstem"}},
 	"internal/toolsearch": {ours: []string{"english", "result"}},
 	// a vocabulary of a language model, for budgets.
-	"internal/tokens":  {outside: []string{"github.com/tiktoken-go/tokenizer"}},
-	"internal/company": {},
+	"internal/tokens": {outside: []string{"github.com/tiktoken-go/tokenizer"}},
+	// months, quarters and years are the same in questions, in answers, in sample data and in the evaluation.
+	"internal/calendar": {},
+	"internal/company":  {ours: []string{"calendar"}},
 	// confirm journals each step of a confirmation's life itself, so that own and third-party tools leave the same record.
 	// and it makes the digest of what it shows, so that no caller can forget it.
 	"internal/confirm": {ours: []string{"access", "audit", "fault", "quota", "result"}},
@@ -89,8 +91,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/openai":    {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/openai/openai-go/v3"}},
 	"internal/llm/rehearsal": {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/plan", "result"}},
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
-	"internal/llm/rehearsal/language": {ours: []string{"english"}, outside: []string{"go.yaml.in/yaml"}},
-	"internal/llm/rehearsal/match":    {ours: []string{"agent", "english", "llm/rehearsal/language", "result", "schema"}, outside: []string{"github.com/google/jsonschema-go"}},
+	"internal/llm/rehearsal/language": {ours: []string{"calendar", "english"}, outside: []string{"go.yaml.in/yaml"}},
+	"internal/llm/rehearsal/match":    {ours: []string{"agent", "calendar", "english", "llm/rehearsal/language", "result", "schema"}, outside: []string{"github.com/google/jsonschema-go"}},
 	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "english", "fault", "llm/rehearsal/language", "llm/rehearsal/match", "result", "schema"}},
 	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "english", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak", "result"}},
 	"internal/upstream":               {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
@@ -109,7 +111,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
 	"internal/upstream/breaker":    {},
 	// the data of another's server is read by the strict rules, and bounded in tokens.
-	"internal/guard/mention":    {},
+	"internal/guard/mention":    {ours: []string{"calendar", "english"}},
 	"internal/guard/wording":    {ours: []string{"guard/mention"}},
 	"internal/guard/arithmetic": {ours: []string{"guard/mention"}},
 	"internal/guard/wish":       {ours: []string{"guard/wording", "result"}},
@@ -175,7 +177,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// drawing is apart from talking to a gateway; characters can be wider than they look.
 	"internal/client/draw": {ours: []string{"plaintext", "result"}, outside: []string{"github.com/rivo/uniseg"}},
 	// eval asks as a person's terminal does.
-	"internal/eval": {ours: []string{"client"}, outside: []string{"go.yaml.in/yaml/v3"}},
+	"internal/eval": {ours: []string{"calendar", "client"}, outside: []string{"go.yaml.in/yaml/v3"}},
 	// and it is its own supervisor of connected servers' processes.
 	// what search finds is measured on the indexes themselves, without a server.
 	"bench/codesearch": {ours: []string{"domain/codesearch/elastic", "domain/codesearch/index", "domain/codesearch/query"}},

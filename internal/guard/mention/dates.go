@@ -3,6 +3,8 @@ package mention
 import (
 	"strings"
 	"time"
+
+	"countersign.dev/internal/calendar"
 )
 
 // Date is a calendar day. Parts that are not given are 0.
@@ -71,13 +73,10 @@ var germanMonths = strings.Fields("januar februar märz april mai juni juli augu
 // Calendar are the days of this month, quarter and year, those that are over and those
 // that are left.
 func Calendar(today time.Time) (days []float64) {
-	year, month, day := today.Date()
-	now := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	for _, months := range []time.Month{1, 3, 12} {
-		start := time.Date(year, month-(month-1)%months, 1, 0, 0, 0, 0, time.UTC)
-		end := start.AddDate(0, int(months), 0)
-		over := now.Sub(start).Hours() / 24
-		days = append(days, end.Sub(start).Hours()/24, over, over+1, end.Sub(now).Hours()/24) // today counts or not
+	for _, months := range []int{1, 3, 12} {
+		period, now := calendar.Period(today, months, 0), calendar.Day(today, 0).From
+		over := now.Sub(period.From).Hours() / 24
+		days = append(days, period.To.Sub(period.From).Hours()/24, over, over+1, period.To.Sub(now).Hours()/24) // today counts or not
 	}
 	return days
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"countersign.dev/internal/english"
 )
 
 var scales = map[string]float64{"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "cents": 0.01,
@@ -12,7 +14,7 @@ var scales = map[string]float64{"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, 
 
 // Numbers are two, three and so on in words.
 var (
-	Numbers       = strings.Fields("two three four five six seven eight nine ten eleven twelve")
+	Numbers       = english.Numbers[:11]
 	germanNumbers = strings.Fields("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf")
 )
 
@@ -22,7 +24,7 @@ func spelledOut(word string) int { return bySmall(numberWords, word) }
 // largeNumbers are the numbers in words that are mentions of their own.
 var largeNumbers = func() map[string]int {
 	values := map[string]int{}
-	for i, word := range strings.Fields("thirteen fourteen fifteen sixteen seventeen eighteen nineteen") {
+	for i, word := range english.Numbers[11:] {
 		values[word] = 13 + i
 	}
 	for i, word := range strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety") {

@@ -16,6 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 )
 
@@ -159,6 +160,9 @@ func (x *Lexicon) token(quoted, code, word, mark string) Token {
 		return Token{Text: mark, Kind: Mark}
 	case word == "":
 		return Token{Text: strings.TrimSpace(quoted), Kind: Quoted}
+	case slices.Contains(english.Numbers, strings.ToLower(word)):
+		n := 2 + slices.Index(english.Numbers, strings.ToLower(word))
+		return Token{Text: strconv.Itoa(n), Kind: Number, Value: float64(n)}
 	case x.plain[strings.ToLower(word)] != nil:
 		return Token{Text: word}
 	case found && (end == "" || strings.EqualFold(end, "s")):
@@ -211,38 +215,8 @@ type Token struct {
 	Capital bool
 	Value   float64 // of a number
 	Percent bool
-	Span    Span
+	Span    calendar.Span
 	Rest    string // behind a colon, a comma or "because": the text that follows it, as written
-}
-
-// Span is a run of whole days in UTC, the end excluded.
-type Span struct {
-	From, To time.Time
-	Months   int // of a calendar month, quarter or year; 0 of other spans
-}
-
-// Day writes a day as inputs take it.
-func Day(t time.Time) string { return t.Format(time.DateOnly) }
-
-const (
-	month = `(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
-	day   = `(\d{1,2})(?:st|nd|rd|th)?`
-)
-
-// forms are the ways to write a value. read gets what the shape's groups matched,
-// the whole first; its token stays a word when the text is no such value.
-var forms = []struct {
-	shape *regexp.Regexp
-	read  func(m []string, before string, today time.Time) Token
-}{
-	{written(`yesterday|today|tomorrow`), readRelative},
-	{written(`(last|this|next) (?:fiscal )?(week|month|quarter|year)`), readRelative},
-	{written(`(?:(\d{4})-)?(?:q([1-4])|(first|second|third|fourth) quarter)(?:(?:-| of | )(\d{4}))?`), readQuarter},
-	{written(`(\d{4})-(\d\d)-(\d\d)`), func(m []string, _ string, today time.Time) Token { return readDay(m[1], m[2], m[3], today) }},
-	{written(day + ` ` + month + `(?:,? (\d{4}))?`), func(m []string, _ string, today time.Time) Token { return readDay(m[3], m[2], m[1], today) }},
-	{written(month + ` ` + day + `(?:,? (\d{4}))?`), func(m []string, _ string, today time.Time) Token { return readDay(m[3], m[1], m[2], today) }},
-	{written(month + `(?: (\d{4}))?`), readMonth},
-	{written(`([$€£]?)([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?)([km]?)(%?)(?: (percent|pct|thousand|million|mio|billion))?(?: (dollars?|usd|euros?|eur|gbp))?`), readAmount},
 }
 
 // written is a shape that ends where a word ends. A fiscal year is a year.
@@ -250,66 +224,80 @@ func written(shape string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\(?(?:fy)?(` + shape + `)(?:'s)?[.,;:?!)]*(?:\s|$)`)
 }
 
+const (
+	year  = `(?P<y>\d{4})`
+	month = `(?P<m>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
+	day   = `(?P<d>\d{1,2})(?:st|nd|rd|th)?`
+)
+
+// shapes are the ways to write a value.
+var shapes = []*regexp.Regexp{
+	written(`(?P<day>yesterday|today|tomorrow)`),
+	written(`(?P<step>last|this|next) (?:fiscal )?(?P<unit>week|month|quarter|year)`),
+	written(`(?:` + year + `-)?(?:q(?P<q>[1-4])|(?P<rank>first|second|third|fourth) quarter)(?:(?:-| of | )(?P<of>\d{4}))?`),
+	written(year + `-(?P<m>\d\d)-(?P<d>\d\d)`),
+	written(day + ` ` + month + `(?:,? ` + year + `)?`),
+	written(month + ` ` + day + `(?:,? ` + year + `)?`),
+	written(month + `(?: ` + year + `)?`),
+	written(`[$€£]?(?P<n>[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?)(?P<scale>[km]?)(?P<percent>%| percent| pct)?(?: (?P<large>thousand|million|mio|billion))?(?: (?:dollars?|usd|euros?|eur|gbp))?`),
+}
+
 // valueAt reads the value at the beginning of a text, and its end; 0 for none.
 func valueAt(text, before string, today time.Time) (Token, int) {
-	for _, form := range forms {
-		if at := form.shape.FindStringSubmatchIndex(text); at != nil {
-			var m []string
-			for i := 2; i < len(at); i += 2 {
-				m = append(m, strings.ToLower(text[max(0, at[i]):max(0, at[i+1])]))
-			}
-			if t := form.read(m, before, today); t.Kind != Word {
-				t.Text = text[at[2]:at[3]]
-				return t, at[3]
-			}
+	for _, shape := range shapes {
+		at := shape.FindStringSubmatchIndex(text)
+		if at == nil {
+			continue
+		}
+		parts := map[string]string{}
+		for i, name := range shape.SubexpNames() {
+			parts[name] = strings.ToLower(text[max(0, at[2*i]):max(0, at[2*i+1])])
+		}
+		if t := read(parts, before, today); t.Kind != Word {
+			t.Text = text[at[2]:at[3]]
+			return t, at[3]
 		}
 	}
 	return Token{}, 0
 }
 
-func dated(y int, m time.Month, d, months, days int) Token {
-	from := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-	return Token{Kind: Date, Span: Span{from, from.AddDate(0, months, days), months}}
-}
-
-func readRelative(m []string, _ string, today time.Time) Token {
-	y, month, d := today.Date()
-	if len(m) == 1 {
-		return dated(y, month, d+slices.Index([]string{"yesterday", "today", "tomorrow"}, m[0])-1, 0, 1)
-	}
-	step := slices.Index([]string{"last", "this", "next"}, m[1]) - 1
-	if m[2] == "week" {
-		return dated(y, month, d-(int(today.Weekday())+6)%7+7*step, 0, 7)
-	}
-	months := map[string]int{"month": 1, "quarter": 3, "year": 12}[m[2]]
-	return dated(y, time.Month((int(month)-1)/months*months+1+step*months), 1, months, 0)
-}
-
-// readQuarter reads "Q2 2026", "2026-Q1" and, in today's year, "fourth quarter".
-func readQuarter(m []string, _ string, today time.Time) Token {
-	return dated(cmp.Or(Ordinal(m[1]+m[4]), today.Year()), time.Month(3*Ordinal(m[2]+m[3])-2), 1, 3, 0)
-}
-
-// readDay reads a day; without a year it is in today's.
-func readDay(year, month, day string, today time.Time) Token {
-	m, d := monthOf(month), Ordinal(day)
-	t := dated(cmp.Or(Ordinal(year), today.Year()), time.Month(m), d, 0, 1)
-	if t.Span.From.Day() != d || int(t.Span.From.Month()) != m { // 31 April
-		return Token{}
+// read reads the parts of a shape. What has none of a year is in today's. It is a word
+// when the parts are no such value: 31 April, or "may" where no month is expected.
+func read(parts map[string]string, before string, today time.Time) (t Token) {
+	step := slices.Index([]string{"last", "this", "next"}, parts["step"]) - 1
+	y, m, d := cmp.Or(Ordinal(parts["y"]+parts["of"]), today.Year()), monthOf(parts["m"]), Ordinal(parts["d"])
+	from := time.Date(y, time.Month(m), max(1, d), 0, 0, 0, 0, time.UTC)
+	expected := parts["y"] != "" || slices.Contains([]string{"in", "before", "after", "since", "until", "by", "during", "due", "between", "and"}, before)
+	switch t.Kind = Date; {
+	case parts["day"] != "":
+		t.Span = calendar.Day(today, slices.Index([]string{"yesterday", "today", "tomorrow"}, parts["day"])-1)
+	case parts["unit"] == "week":
+		t.Span = calendar.Week(today, step)
+	case parts["unit"] != "":
+		t.Span = calendar.Period(today, map[string]int{"month": 1, "quarter": 3, "year": 12}[parts["unit"]], step)
+	case parts["q"]+parts["rank"] != "":
+		t.Span = calendar.Period(time.Date(y, time.Month(3*Ordinal(parts["q"]+parts["rank"])), 1, 0, 0, 0, 0, time.UTC), 3, 0)
+	case d > 0 && from.Day() == d && int(from.Month()) == m:
+		t.Span = calendar.Day(from, 0)
+	case parts["d"] == "" && m > 0 && expected:
+		t.Span = calendar.Period(from, 1, 0)
+	default:
+		t.Kind, t.Percent = Number, parts["percent"] != ""
+		v, err := strconv.ParseFloat(strings.ReplaceAll(parts["n"], ",", ""), 64)
+		if t.Value = v * cmp.Or(scales[parts["scale"]], 1) * cmp.Or(scales[parts["large"]], 1); err != nil || math.IsInf(v, 0) {
+			return Token{}
+		}
 	}
 	return t
 }
 
-// readMonth reads a month, alone only after a preposition: "may" is a verb too.
-func readMonth(m []string, before string, today time.Time) Token {
-	if m[2] == "" && !slices.Contains([]string{"in", "before", "after", "since", "until", "by", "during", "due", "between", "and"}, before) {
-		return Token{}
-	}
-	return dated(cmp.Or(Ordinal(m[2]), today.Year()), time.Month(monthOf(m[1])), 1, 1, 0)
-}
+var scales = map[string]float64{"k": 1e3, "m": 1e6, "thousand": 1e3, "million": 1e6, "mio": 1e6, "billion": 1e9}
 
-// monthOf reads a month's name or its number.
+// monthOf reads a month's name or its number; 0 for none.
 func monthOf(text string) int {
+	if text == "" {
+		return 0
+	}
 	return cmp.Or(Ordinal(text), (4+strings.Index("jan feb mar apr may jun jul aug sep oct nov dec", text[:min(3, len(text))]))/4)
 }
 
@@ -321,16 +309,4 @@ func Ordinal(w string) int {
 		return n
 	}
 	return slices.Index(ordinals, w) + 1
-}
-
-var scales = map[string]float64{"k": 1e3, "m": 1e6, "thousand": 1e3, "million": 1e6, "mio": 1e6, "billion": 1e9}
-
-// readAmount reads "420,000", "$420k", "5 percent", "1.5 million dollars", "-3.5".
-func readAmount(m []string, _ string, _ time.Time) Token {
-	v, err := strconv.ParseFloat(strings.ReplaceAll(m[2], ",", ""), 64)
-	if err != nil || math.IsInf(v, 0) {
-		return Token{}
-	}
-	v *= cmp.Or(scales[m[3]], 1) * cmp.Or(scales[m[5]], 1)
-	return Token{Kind: Number, Value: v, Percent: m[4] != "" || strings.HasPrefix(m[5], "p")}
 }

@@ -33,7 +33,7 @@ func TestWordsAreTakenApart(t *testing.T) {
 func spell(tok Token) string {
 	switch {
 	case tok.Kind == Date:
-		return Day(tok.Span.From) + ".." + Day(tok.Span.To)
+		return tok.Span.From.Format(time.DateOnly) + ".." + tok.Span.To.Format(time.DateOnly)
 	case tok.Kind == Quoted:
 		return tok.Text
 	case tok.Kind == Number:

@@ -13,9 +13,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/result"
@@ -406,14 +408,14 @@ func (f *Field) Value(text string) any {
 }
 
 // Day is the day of a span that the input means: the end of a range ends it.
-func (f *Field) Day(s language.Span) string {
+func (f *Field) Day(s calendar.Span) string {
 	switch {
 	case f.side != upper:
-		return language.Day(s.From)
+		return s.From.Format(time.DateOnly)
 	case f.has("before", "until"):
-		return language.Day(s.To)
+		return s.To.Format(time.DateOnly)
 	}
-	return language.Day(s.To.AddDate(0, 0, -1))
+	return s.Last().Format(time.DateOnly)
 }
 
 // IsID reports whether a name is that of an id.

@@ -6,7 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/result"
@@ -106,7 +108,7 @@ func (r *Reading) Answer(f *Field, text string) any {
 }
 
 // period fills inputs named by a period: a year, "Q1 2026", or "Q1" beside a year.
-func (r reader) period(s language.Span) bool {
+func (r reader) period(s calendar.Span) bool {
 	unit := map[int]string{1: "month", 3: "quarter", 12: "year"}[s.Months]
 	f := r.Tool.Inputs.First(func(f *Field) bool {
 		return unit != "" && f.has(unit) && (f.IsText() || f.Is(Number, Choice)) && !r.taken(f)
@@ -125,7 +127,7 @@ func (r reader) period(s language.Span) bool {
 
 // days fills the first and the last day of one thing, or the only day that the tool
 // takes. Without such an input, or with more than one, it keeps rows by their dates.
-func (r reader) days(s language.Span, b bounds) bool {
+func (r reader) days(s calendar.Span, b bounds) bool {
 	if b.beyond && b.side == lower {
 		s.From = s.To
 	} else if b.beyond {
@@ -139,7 +141,7 @@ func (r reader) days(s language.Span, b bounds) bool {
 	}
 	if len(fits) == 0 || fits[0].base != fits[len(fits)-1].base || b.side != lower && fits[0].side == lower && last != upper {
 		return r.among(Date, func(day string, _ float64) bool {
-			return (b.side == upper || day >= language.Day(s.From)) && (b.side == lower || day < language.Day(s.To))
+			return (b.side == upper || day >= s.From.Format(time.DateOnly)) && (b.side == lower || day < s.To.Format(time.DateOnly))
 		})
 	}
 	for _, f := range fits {
@@ -176,7 +178,7 @@ func (r reader) choices() {
 				}
 				switch r.take(given, i, len(p.words), 4); {
 				case f.Is(Date): // of which only today has words
-					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, language.Day(r.c.Today)
+					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.Format(time.DateOnly)
 				case r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
 					r.Asked[english.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
 				case len(p.values) == 1 && r.Tool.Inputs.Named(f.Name) == f:
