@@ -325,4 +325,8 @@ func TestKeysLeadEverywhere(t *testing.T) {
 	p.Until(`!document.getElementById("palette") && document.activeElement.id === "question"`)
 	p.Press(kb.ArrowUp)
 	p.Until(`document.getElementById("question").value === "How much?"`)
+	p.Click("#new") // where nothing was asked yet
+	p.Until(`document.activeElement.id === "question" && document.getElementById("question").value === "" && !document.querySelector("[data-turn]")`)
+	p.Press(kb.ArrowUp)
+	p.Until(`document.getElementById("question").value === "How much?"`)
 }

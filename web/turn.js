@@ -268,7 +268,7 @@ function wordsOf(event) {
 // A page follows another when it was asked for with that one's cursor, or with the same
 // conditions and the offset of its end.
 function follows(args, before) {
-  const { cursor, offset } = pageIn(before.envelope.peek()).next ?? {};
+  const { cursor, offset } = /** @type {any} */ (pageIn(before.envelope.peek()).next ?? {});
   if (cursor) return args.cursor === cursor;
   const conditions = (all) => JSON.stringify(Object.entries(all ?? {}).filter(([key]) => key !== "offset").sort());
   return Boolean(offset) && args.offset === offset && conditions(args) === conditions(before.args);

@@ -2,9 +2,10 @@
 // The question's form: Enter sends, Shift+Enter breaks the line, what is too long is
 // said before it is refused, and what was not sent is kept.
 
+import { get } from "../api.js";
 import { at, show } from "../dom.js";
 import { effect } from "../reactive.js";
-import { frozen, open, toast } from "../store.js";
+import { conversations, frozen, open, toast } from "../store.js";
 import { number, t } from "../words.js";
 
 /** MOST is how many characters a question may have, on every surface. */
@@ -52,7 +53,7 @@ export function composerView(host) {
   let shifted = false;
   field.addEventListener("keydown", (event) => {
     shifted = event.shiftKey;
-    if (event.key === "ArrowUp" && !field.value && recall(fill)) event.preventDefault();
+    if (event.key === "ArrowUp" && !field.value) event.preventDefault(), recall(open.peek(), (text) => field.value || fill(text));
   });
   field.addEventListener("beforeinput", (event) => {
     if (shifted || !["insertLineBreak", "insertParagraph"].includes(event.inputType)) return;
@@ -93,11 +94,18 @@ function keepDraft(key, text) {
   else sessionStorage.removeItem(key);
 }
 
-// The last question comes back into the empty field.
-function recall(fill) {
-  const last = open.peek().turns.peek().findLast((turn) => turn.question);
-  if (last) fill(last.question);
-  return Boolean(last);
+// The last question comes back into the empty field; in a new conversation it is that of
+// the one before.
+async function recall(conversation, fill) {
+  const own = conversation.turns.peek().findLast((turn) => turn.question)?.question;
+  const before = own ? null : conversations.peek()?.find(({ id }) => id !== conversation.id.peek());
+  const text = own ?? (before ? await lastQuestion(before.id) : "");
+  if (text && conversation === open.peek()) fill(text);
+}
+
+async function lastQuestion(id) {
+  const { messages = [] } = await get(`/api/conversations/${encodeURIComponent(id)}`).catch(() => ({}));
+  return messages.findLast(({ role }) => role === "user")?.content ?? "";
 }
 
 function grow(field) {
