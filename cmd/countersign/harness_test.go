@@ -73,13 +73,18 @@ type process struct {
 	first  chan string   // the first line of standard output
 }
 
-// startProcess runs the program with the arguments.
+// startProcess runs the program with the arguments: the test binary, with asProgram set.
 func startProcess(env []string, args ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: exec.Command(self, args...), stderr: &bytes.Buffer{}, done: make(chan error, 1), ended: make(chan struct{}), first: make(chan string, 1)}
+	return startFile(self, env, args...)
+}
+
+// startFile runs a file of the program with the arguments.
+func startFile(file string, env []string, args ...string) (*process, error) {
+	p := &process{cmd: exec.Command(file, args...), stderr: &bytes.Buffer{}, done: make(chan error, 1), ended: make(chan struct{}), first: make(chan string, 1)}
 	p.cmd.Env = append(append(os.Environ(), asProgram+"=1"), env...)
 	p.cmd.Stderr = p.stderr
 	out, err := p.cmd.StdoutPipe()

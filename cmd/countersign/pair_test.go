@@ -235,24 +235,36 @@ func writeConfig(t testing.TB, path string, values map[string]string, keys strin
 // startConfigured starts a process and waits until it is ready.
 func startConfigured(t testing.TB, readyURL string, args ...string) *process {
 	t.Helper()
-	return startUntil(t, func() bool {
-		resp, err := testkit.Client.Get(readyURL)
-		if err != nil {
-			return false
-		}
-		_ = resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
-	}, args...)
+	return startUntil(t, func() bool { return isReady(readyURL) }, args...)
 }
 
-// startUntil starts a process and waits until it is up.
+func isReady(url string) bool {
+	resp, err := testkit.Client.Get(url)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// startUntil starts the test binary as the program and waits until it is up.
 func startUntil(t testing.TB, up func() bool, args ...string) *process {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startFileUntil(t, self, up, args...)
+}
+
+// startFileUntil starts a file of the program and waits until it is up.
+func startFileUntil(t testing.TB, file string, up func() bool, args ...string) *process {
 	t.Helper()
 	name := args[0]
 	if name == "serve" {
 		name = args[1]
 	}
-	p, err := startProcess([]string{"AUDIT=" + auditOf(args[len(args)-1], name)}, args...)
+	p, err := startFile(file, []string{"AUDIT=" + auditOf(args[len(args)-1], name)}, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
