@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -215,5 +216,21 @@ func TestNotificationsAreOptIn(t *testing.T) {
 	arrives("x3", "3")
 	if got := eval[int](p, `notices.length`); got != 1 {
 		t.Errorf("%d notifications, want the one that was asked for", got)
+	}
+}
+
+// TestEveryFileHasItsType: browsers run no script and apply no style of another type.
+func TestEveryFileHasItsType(t *testing.T) {
+	t.Parallel()
+	files, err := static.New(web.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files.Names() {
+		w := httptest.NewRecorder()
+		files.Serve(w, httptest.NewRequest(http.MethodGet, "/", nil), name, false)
+		if kind := w.Header().Get("Content-Type"); !strings.HasPrefix(kind, "text/") && !strings.HasPrefix(kind, "image/") {
+			t.Errorf("%s is of type %q", name, kind)
+		}
 	}
 }

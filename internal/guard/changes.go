@@ -1,11 +1,11 @@
 package guard
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"countersign.dev/internal/guard/wording"
+	"countersign.dev/internal/pattern"
 )
 
 // The lines about changes.
@@ -38,7 +38,7 @@ func changes(a Answer, e Evidence, results func() *data) (c Correction) {
 	return c
 }
 
-var waiting = regexp.MustCompile(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?|card|countersign(?:ed|ature)?|review|a?waiting|a?waits?|pending|nothing (?:has been|was|is) changed|authoriz(?:e|ation)|go-ahead|your (?:ok|okay|consent|decision|sign-off|call|nod|yes)|green light|yet to be|up to you|until you|once you|say (?:yes|the word|so)|(?:not|n't|nothing) (?:\pL+ ){0,4}yet|prepared|queued)\b|(?:^|[^\pL])(?:bestätig|genehmig|freigabe|freigeb|zustimm|warte)\pL*`)
+var waiting = pattern.New(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?|card|countersign(?:ed|ature)?|review|a?waiting|a?waits?|pending|nothing (?:has been|was|is) changed|authoriz(?:e|ation)|go-ahead|your (?:ok|okay|consent|decision|sign-off|call|nod|yes)|green light|yet to be|up to you|until you|once you|say (?:yes|the word|so)|(?:not|n't|nothing) (?:\pL+ ){0,4}yet|prepared|queued)\b|(?:^|[^\pL])(?:bestätig|genehmig|freigabe|freigeb|zustimm|warte)\pL*`)
 
 func saysWaiting(sentence string) bool { return waiting.MatchString(sentence) }
 
@@ -46,23 +46,23 @@ var (
 	participle = `(` + alternatives(classOf) + `)`
 	adverbs    = `(?:(?:now|just|also|already|both|all|successfully|officially|permanently|recently) )*`
 
-	firstPerson = regexp.MustCompile(`\b(?:i|we)(?:'ve| have| had)? ` + adverbs + `(?:gone ahead and |went ahead and |been able to |managed to )?` + adverbs + participle + `\b(.*)`)
-	phrasal     = regexp.MustCompile(`\b(?:i|we)(?:'ve| have| had)? ` + adverbs + `(?:gone ahead and |went ahead and )?(?:(let [\pL' ]{1,40} know|reached out|wrote to|dropped [\pL' ]{1,40} a (?:line|note))|(put in|handed in)|(took care|signed off|(?:switched|turned) (?:on|off)|put [\pL' ]{1,40} on hold))\b`)
-	perfect     = regexp.MustCompile(`\b(?:has|have|'ve|got|(?:is|are) now) ` + adverbs + `(?:been |being )?` + adverbs + participle + `\b`)
-	state       = regexp.MustCompile(`\b(?:is|are|'s|was|were) ` + adverbs + participle + `\b`)
-	recent      = regexp.MustCompile(`\b` + participle + ` (?:last (?:week|month|year|quarter|night)|yesterday|today|this (?:morning|week|month|afternoon)|earlier today)\b`)
-	bare        = regexp.MustCompile(`\b` + participle + ` successfully\b|\bsuccessfully ` + participle + `\b|\bcompleted the ()\b`)
-	fragment    = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|sure),? )?(?:[\pL'-]+ ){0,3}` + participle + `[.!:]?(?:$| [^\pL]*$)`)
-	started     = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|sure),? )?` + participle + ` (?:it|them|that|the|your|his|her|their|all|both|an?|#?\d|[$€£]\d|…|[\pL]+-\d|\pL+'s)(?:[^\pL]|$)`)
-	label       = regexp.MustCompile(`^[^\pL]*(?:[\pL'-]+ ){0,3}` + participle + `: `)
-	phrases     = regexp.MustCompile(`\b(?:went through|(?:is|are) (?:now )?gone|took effect|(?:is|are) now in effect|t(?:aken|akes|ook) care of|no longer (?:appears?|exists?|listed)|effective (?:today|immediately)|got the green light|(?:is|are) (?:now )?live|went (?:up|down)|(?:been|was) let go|(?:is|are) disabled|from now on)\b`)
-	finished    = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|alright),? )?(?:all )?(?:it's |that's )?(?:done|all set|complete|completed|finished|success)\b`)
+	firstPerson = pattern.New(`\b(?:i|we)(?:'ve| have| had)? ` + adverbs + `(?:gone ahead and |went ahead and |been able to |managed to )?` + adverbs + participle + `\b(.*)`)
+	phrasal     = pattern.New(`\b(?:i|we)(?:'ve| have| had)? ` + adverbs + `(?:gone ahead and |went ahead and )?(?:(let [\pL' ]{1,40} know|reached out|wrote to|dropped [\pL' ]{1,40} a (?:line|note))|(put in|handed in)|(took care|signed off|(?:switched|turned) (?:on|off)|put [\pL' ]{1,40} on hold))\b`)
+	perfect     = pattern.New(`\b(?:has|have|'ve|got|(?:is|are) now) ` + adverbs + `(?:been |being )?` + adverbs + participle + `\b`)
+	state       = pattern.New(`\b(?:is|are|'s|was|were) ` + adverbs + participle + `\b`)
+	recent      = pattern.New(`\b` + participle + ` (?:last (?:week|month|year|quarter|night)|yesterday|today|this (?:morning|week|month|afternoon)|earlier today)\b`)
+	bare        = pattern.New(`\b` + participle + ` successfully\b|\bsuccessfully ` + participle + `\b|\bcompleted the ()\b`)
+	fragment    = pattern.New(`^[^\pL]*(?:(?:ok|okay|yes|great|sure),? )?(?:[\pL'-]+ ){0,3}` + participle + `[.!:]?(?:$| [^\pL]*$)`)
+	started     = pattern.New(`^[^\pL]*(?:(?:ok|okay|yes|great|sure),? )?` + participle + ` (?:it|them|that|the|your|his|her|their|all|both|an?|#?\d|[$€£]\d|…|[\pL]+-\d|\pL+'s)(?:[^\pL]|$)`)
+	label       = pattern.New(`^[^\pL]*(?:[\pL'-]+ ){0,3}` + participle + `: `)
+	phrases     = pattern.New(`\b(?:went through|(?:is|are) (?:now )?gone|took effect|(?:is|are) now in effect|t(?:aken|akes|ook) care of|no longer (?:appears?|exists?|listed)|effective (?:today|immediately)|got the green light|(?:is|are) (?:now )?live|went (?:up|down)|(?:been|was) let go|(?:is|are) disabled|from now on)\b`)
+	finished    = pattern.New(`^[^\pL]*(?:(?:ok|okay|yes|great|alright),? )?(?:all )?(?:it's |that's )?(?:done|all set|complete|completed|finished|success)\b`)
 )
 
 // presentation matches what a model may do to its own answer.
-var presentation = regexp.MustCompile(`\b(?:tables?|lists?|columns?|rows?|totals?|order|summary|view|format|figures|results?|answers?|below|above|points?|bold|notes? for|breakdown|chart|question)\b`)
+var presentation = pattern.New(`\b(?:tables?|lists?|columns?|rows?|totals?|order|summary|view|format|figures|results?|answers?|below|above|points?|bold|notes? for|breakdown|chart|question)\b`)
 
-var request = regexp.MustCompile(`\b(?:request|approval|confirmation|card|review)\b`)
+var request = pattern.New(`\b(?:request|approval|confirmation|card|review)\b`)
 
 // classesOf are the classes of a word, of which one must be proven. What was
 // submitted was sent, and a payment that was sent was paid.
@@ -76,19 +76,19 @@ func classesOf(word, before string) []string {
 	return []string{classOf[word]}
 }
 
-var payment = regexp.MustCompile(`\bpayments?\b`)
+var payment = pattern.New(`\bpayments?\b`)
 
 // asking matches what is done with a request for a change: "'ve submitted a request
 // to close it".
 var (
 	asked  = `^(?:has|have|'ve) ` + adverbs + `(?:been )?` + adverbs + `(?:submitted|created|opened|filed|logged|sent)\b`
-	asking = regexp.MustCompile(asked + `(?: [\pL'-]+){0,4} (?:request|(?:for|to) (?:your |you for )?(?:approval|confirmation|review))\b`)
-	isSent = regexp.MustCompile(asked)
-	theAsk = regexp.MustCompile(`^[^\pL]*(?:the|an?|your) (?:[\pL'-]+ ){0,2}(?:request|confirmation(?: card)?|card) (?:[^,;:]* )?$`)
+	asking = pattern.New(asked + `(?: [\pL'-]+){0,4} (?:request|(?:for|to) (?:your |you for )?(?:approval|confirmation|review))\b`)
+	isSent = pattern.New(asked)
+	theAsk = pattern.New(`^[^\pL]*(?:the|an?|your) (?:[\pL'-]+ ){0,2}(?:request|confirmation(?: card)?|card) (?:[^,;:]* )?$`)
 )
 
 // prepared matches what is done with a request before it is answered.
-var prepared = regexp.MustCompile(`^(?:is|are|was|has been) ` + adverbs + `(?:set up|created|submitted|filed|opened)\b`)
+var prepared = pattern.New(`^(?:is|are|was|has been) ` + adverbs + `(?:set up|created|submitted|filed|opened)\b`)
 
 // asksOnly reports whether what the sentence reports at that position is a request.
 func asksOnly(s string, at int) bool {
@@ -120,7 +120,7 @@ func reportsTheEnd(s, small string, e Evidence) bool {
 	return at != nil && !made(e, "") && !preparing.MatchString(small[at[1]:]) && !(hasPending(e) && saysWaiting(s))
 }
 
-var preparing = regexp.MustCompile(`^ \pL+ing\b`)
+var preparing = pattern.New(`^ \pL+ing\b`)
 
 // cutOff writes what is said of lists that end early without the word for a change.
 var cutOff = strings.NewReplacer("cut off", "truncated", "cut short", "truncated")
@@ -141,7 +141,7 @@ func leavesOrderOpen(sentences []string, e Evidence) bool {
 
 // wasSo matches what says that things already are as the person wants them. It says that
 // nothing was changed only where a result was read: without one the assistant cannot know.
-var wasSo = regexp.MustCompile(`\b(?:already|unchanged|untouched|(?:stays?|remains?|stayed|remained) (?:the same|as|in|at|on|with)|left (?:it|them|that|this|everything)|as (?:it|they|things) (?:is|are|was|were)|same as before)\b`)
+var wasSo = pattern.New(`\b(?:already|unchanged|untouched|(?:stays?|remains?|stayed|remained) (?:the same|as|in|at|on|with)|left (?:it|them|that|this|everything)|as (?:it|they|things) (?:is|are|was|were)|same as before)\b`)
 
 // isOrder reports whether a question begins with a verb that orders a change.
 func isOrder(question string) bool {
@@ -157,10 +157,10 @@ func isOrder(question string) bool {
 }
 
 // written matches what an assistant itself can change: its answer.
-var written = regexp.MustCompile(`\b(?:tables?|lists?|columns?|summary|overview|chart|breakdown|format|wording|paragraph|bullets?)\b`)
+var written = pattern.New(`\b(?:tables?|lists?|columns?|summary|overview|chart|breakdown|format|wording|paragraph|bullets?)\b`)
 
 // planned matches what speaks of a change that is not made yet.
-var planned = regexp.MustCompile(`\b(?:your (?:approval|confirmation|go-ahead)|(?:to|you|please) (?:approve|confirm|review)|waiting|waits?|pending)\b`)
+var planned = pattern.New(`\b(?:your (?:approval|confirmation|go-ahead)|(?:to|you|please) (?:approve|confirm|review)|waiting|waits?|pending)\b`)
 
 var (
 	polite      = strings.Fields("please can could would will you kindly now just ok okay yes hey hi and then also so let's i want to")
@@ -171,15 +171,15 @@ var (
 // relative and afterRelative match what is around a relative clause: "in the form I
 // sent."
 var (
-	relative      = regexp.MustCompile(`\b(?:the|an?|this|that|my)(?: [\pL-]+){1,2} $`)
-	afterRelative = regexp.MustCompile(`^(?:[.,;:)]|$| (?:is|are|was|were|had|has|earlier|before|above)\b)`)
+	relative      = pattern.New(`\b(?:the|an?|this|that|my)(?: [\pL-]+){1,2} $`)
+	afterRelative = pattern.New(`^(?:[.,;:)]|$| (?:is|are|was|were|had|has|earlier|before|above)\b)`)
 )
 
 // deals matches what a company closes, other than its assistant: "we've closed $275k".
-var deals = regexp.MustCompile(`^ (?:[$€£]\s?\d|(?:\w+ )?deals?\b)`)
+var deals = pattern.New(`^ (?:[$€£]\s?\d|(?:\w+ )?deals?\b)`)
 
 // nothingDone matches an object by which a verb reports nothing: "I deleted nothing."
-var nothingDone = regexp.MustCompile(`^ (?:nothing|none|neither|no)\b`)
+var nothingDone = pattern.New(`^ (?:nothing|none|neither|no)\b`)
 
 // reportedByAssistant reports whether the assistant says that it changed something.
 func reportedByAssistant(s string, wanted bool, e Evidence) bool {
@@ -216,7 +216,7 @@ func phrasalClass(m []int) string {
 
 // reports are the patterns by which a sentence says that a thing was changed. All but
 // the first need a participle.
-var reports = []*regexp.Regexp{phrases, perfect, state, recent, bare, fragment, started, label}
+var reports = []*pattern.Pattern{phrases, perfect, state, recent, bare, fragment, started, label}
 
 // hasParticiple reports whether a text has a word for a change, where the patterns find words.
 func hasParticiple(small string) bool {
@@ -237,28 +237,28 @@ func reportedOfRow(s, small string, wanted bool, e Evidence, results func() *dat
 	if !hasParticiple(small) { // most sentences, and the other patterns are slow
 		patterns = reports[:1]
 	}
-	for _, pattern := range patterns {
-		for _, m := range pattern.FindAllStringSubmatchIndex(small, -1) {
-			if unmade.MatchString(clauseBefore(small, m[0])) || unmade.MatchString(small[m[0]:m[1]]) && pattern != phrases {
+	for _, form := range patterns {
+		for _, m := range form.FindAllStringSubmatchIndex(small, -1) {
+			if unmade.MatchString(clauseBefore(small, m[0])) || unmade.MatchString(small[m[0]:m[1]]) && form != phrases {
 				continue
 			}
 			if hasPending(e) && theAsk.MatchString(clauseBefore(small, m[0])) && prepared.MatchString(small[m[0]:]) {
 				continue
 			}
-			if pattern == phrases && hasPending(e) && strings.HasPrefix(small[m[0]:], "effective") { // from when it will be so
+			if form == phrases && hasPending(e) && strings.HasPrefix(small[m[0]:], "effective") { // from when it will be so
 				continue
 			}
 			word := marking(captured(small, m), small[m[1]:])
 			if classOf[word] == "close" && !wanted && deals.MatchString(small[m[1]:]) {
 				continue
 			}
-			if pattern == recent && classOf[word] == "update" { // every row was, and says when
+			if form == recent && classOf[word] == "update" { // every row was, and says when
 				continue
 			}
-			if !wanted && !isEffect(pattern, word) || presentation.MatchString(small[:m[1]]) && !wanted {
+			if !wanted && !isEffect(form, word) || presentation.MatchString(small[:m[1]]) && !wanted {
 				continue
 			}
-			if pattern == perfect && hasPending(e) && asksOnly(small, m[0]) {
+			if form == perfect && hasPending(e) && asksOnly(small, m[0]) {
 				continue
 			}
 			proven := func(class string) bool { return made(e, class) || rowSays(results(), class, s, e.Question) }
@@ -273,14 +273,14 @@ func reportedOfRow(s, small string, wanted bool, e Evidence, results func() *dat
 // isEffect reports whether words say that something was done when no one asked for a change:
 // they report a success, or a decision about a row. Other words for what happened to rows are
 // how data is reported: salaries were raised, deals moved, tickets assigned.
-func isEffect(pattern *regexp.Regexp, word string) bool {
-	return pattern == bare || (pattern == perfect || pattern == recent) && slices.Contains(decisions, classOf[word])
+func isEffect(effect *pattern.Pattern, word string) bool {
+	return effect == bare || (effect == perfect || effect == recent) && slices.Contains(decisions, classOf[word])
 }
 
 var decisions = strings.Fields("delete approve reject close pay send submit grant")
 
 // as matches the state that something is marked with: "marked as paid".
-var as = regexp.MustCompile(`^ (?:as|to) ` + adverbs + participle + `\b`)
+var as = pattern.New(`^ (?:as|to) ` + adverbs + participle + `\b`)
 
 // marking returns the word that says what was done. What is marked, set, recorded
 // or filed as paid is said to be paid.
@@ -366,14 +366,14 @@ func hasPending(e Evidence) bool {
 	return slices.ContainsFunc(e.Calls, func(c Call) bool { return c.Outcome.Pending() != nil })
 }
 
-var quotedText = regexp.MustCompile(`“[^”]*”|"[^"]*"`)
+var quotedText = pattern.New(`“[^”]*”|"[^"]*"`)
 
 // withoutQuotes removes quoted text: others wrote it.
 func withoutQuotes(s string) string { return quotedText.ReplaceAllString(s, "…") }
 
 var (
-	germanReport = regexp.MustCompile(`(?:^|[^\pL])(?:habe|haben|hat|wurde|wurden|ist|sind)(?: [^ ]+){0,8} (` + alternatives(wording.Participles) + `)(?:[^\pL]|$)|^[^\pL]*(erledigt)(?:[^\pL]|$)|(?:ist|sind) (?:\pL+ ){0,2}(durch|wirksam|in kraft)(?:[.,!;]|$)|(?:^| )(ab (?:jetzt|sofort))(?:[^\pL]|$)`)
-	germanUnmade = regexp.MustCompile(`(?:^|[^\pL])(?:nicht|nichts|kein\pL*|noch|wenn|sobald|falls|würde|werden|soll|möchtest|kann|könnte|muss|erst)(?:[^\pL]|$)`)
+	germanReport = pattern.New(`(?:^|[^\pL])(?:habe|haben|hat|wurde|wurden|ist|sind)(?: [^ ]+){0,8} (` + alternatives(wording.Participles) + `)(?:[^\pL]|$)|^[^\pL]*(erledigt)(?:[^\pL]|$)|(?:ist|sind) (?:\pL+ ){0,2}(durch|wirksam|in kraft)(?:[.,!;]|$)|(?:^| )(ab (?:jetzt|sofort))(?:[^\pL]|$)`)
+	germanUnmade = pattern.New(`(?:^|[^\pL])(?:nicht|nichts|kein\pL*|noch|wenn|sobald|falls|würde|werden|soll|möchtest|kann|könnte|muss|erst)(?:[^\pL]|$)`)
 )
 
 func alternatives(forms map[string]string) string { return strings.Join(sortedKeys(forms), "|") }

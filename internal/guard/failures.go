@@ -2,12 +2,12 @@ package guard
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/guard/wording"
+	"countersign.dev/internal/pattern"
 )
 
 // failures returns a line for each call of the turn that failed or was refused
@@ -71,10 +71,10 @@ func failedCalls(calls []Call) (failed []Call) {
 
 // The ways to say in English that something could not be had or done.
 var (
-	inability  = regexp.MustCompile(`(?i)\b(?:can(?:no|')t|can’t|cannot|could(?:n't|n’t| not)|unable|not able|was(?:n't|n’t| not) able|isn(?:'t|’t)|didn(?:'t|’t)|don(?:'t|’t) have|do not have|fail(?:ed|s|ure)?|errors?|problems?|trouble|unfortunately|sorry|instead|no luck|no word|no answer)\b|(?:^|[^\pL])(?:nicht|leider|konnte|fehler|fehlgeschlagen)(?:[^\pL]|$)`)
-	restricted = regexp.MustCompile(`(?i)\b(?:permi(?:ssion|tted|t)s?|access|allowed|authori[sz]ed|restricted|refused|denied|(?:needs?|requires?) the roles?|role|rights? to|blocked|off[- ]limits|lacks?|lacking|clear(?:ed|ance)|privileges?|entitled|locked|reserved|limited to|rolle|berechtigung(?:en)?|darf(?:st)?|only (?:people|those|someone|somebody)|only (?:\pL+ ){1,4}(?:may|can))\b|(?:^|[^\pL])(?:zugriff|fehlt|fehlen|dürfen|erlaubt|gesperrt)(?:[^\pL]|$)`)
-	silent     = regexp.MustCompile(`(?i)\b(?:unavailable|not available|not reachable|reach(?:ed|able)?|timed out|time-?out|down|offline|respond(?:ed|ing)?|no response|unresponsive|outage|maintenance|hiccup|glitch|not working|try(?:ing)? again|retry|not answer(?:ed|ing)?|too (?:slow|busy|large))\b|(?:^|[^\pL])(?:(?:nicht|un)\s?erreichbar|antwortet|zeitüberschreitung|ausgefallen)(?:[^\pL]|$)`)
-	missing    = regexp.MustCompile(`(?i)\b(?:no|not|none|nobody|nothing|never|unknown|doesn(?:'t|’t)|invalid|already)\b|(?:^|[^\pL])(?:nichts?|kein\pL*|niemand|nie|unbekannt|bereits|schon)(?:[^\pL]|$)`)
+	inability  = pattern.New(`(?i)\b(?:can(?:no|')t|can’t|cannot|could(?:n't|n’t| not)|unable|not able|was(?:n't|n’t| not) able|isn(?:'t|’t)|didn(?:'t|’t)|don(?:'t|’t) have|do not have|fail(?:ed|s|ure)?|errors?|problems?|trouble|unfortunately|sorry|instead|no luck|no word|no answer)\b|(?:^|[^\pL])(?:nicht|leider|konnte|fehler|fehlgeschlagen)(?:[^\pL]|$)`)
+	restricted = pattern.New(`(?i)\b(?:permi(?:ssion|tted|t)s?|access|allowed|authori[sz]ed|restricted|refused|denied|(?:needs?|requires?) the roles?|role|rights? to|blocked|off[- ]limits|lacks?|lacking|clear(?:ed|ance)|privileges?|entitled|locked|reserved|limited to|rolle|berechtigung(?:en)?|darf(?:st)?|only (?:people|those|someone|somebody)|only (?:\pL+ ){1,4}(?:may|can))\b|(?:^|[^\pL])(?:zugriff|fehlt|fehlen|dürfen|erlaubt|gesperrt)(?:[^\pL]|$)`)
+	silent     = pattern.New(`(?i)\b(?:unavailable|not available|not reachable|reach(?:ed|able)?|timed out|time-?out|down|offline|respond(?:ed|ing)?|no response|unresponsive|outage|maintenance|hiccup|glitch|not working|try(?:ing)? again|retry|not answer(?:ed|ing)?|too (?:slow|busy|large))\b|(?:^|[^\pL])(?:(?:nicht|un)\s?erreichbar|antwortet|zeitüberschreitung|ausgefallen)(?:[^\pL]|$)`)
+	missing    = pattern.New(`(?i)\b(?:no|not|none|nobody|nothing|never|unknown|doesn(?:'t|’t)|invalid|already)\b|(?:^|[^\pL])(?:nichts?|kein\pL*|niemand|nie|unbekannt|bereits|schon)(?:[^\pL]|$)`)
 )
 
 // saysFailed reports whether a sentence speaks of the failure. When there are

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"countersign.dev/internal/guard/arithmetic"
 	"countersign.dev/internal/guard/mention"
 	"countersign.dev/internal/guard/wording"
+	"countersign.dev/internal/pattern"
 )
 
 // What begins the lines about figures and names that are in no result.
@@ -131,7 +131,7 @@ func (f *figures) scope() scope {
 }
 
 // inWord matches a figure that is the end of a word: p95.
-var inWord = regexp.MustCompile(`\b[A-Za-z]{1,3}(\d{1,4})\b`)
+var inWord = pattern.New(`\b[A-Za-z]{1,3}(\d{1,4})\b`)
 
 // unproven returns the mentions that no result gives, as they are written: those that the
 // answer states as facts, and those that it calculates of what is not so.
@@ -261,7 +261,7 @@ func (f *figures) isMissing(year, line int) bool {
 	return before && after && line < len(lines) && absent.MatchString(lines[line])
 }
 
-var absent = regexp.MustCompile(`(?i)\b(?:nobody|no one|none|nothing|no|niemand|kein\pL*)\b`)
+var absent = pattern.New(`(?i)\b(?:nobody|no one|none|nothing|no|niemand|kein\pL*)\b`)
 
 // fiscalYear is the year of FY2025 or FY25, and the one before for "last".
 func fiscalYear(word string, today time.Time) string {
@@ -276,10 +276,10 @@ func fiscalYear(word string, today time.Time) string {
 }
 
 // supposing matches what speaks of per cents that are not yet so.
-var supposing = regexp.MustCompile(`(?i)\b(?:if|would|assuming|suppose|wenn|falls|angenommen)\b|würde`)
+var supposing = pattern.New(`(?i)\b(?:if|would|assuming|suppose|wenn|falls|angenommen)\b|würde`)
 
 // inScale matches what says in which unit an answer or a column of it writes its figures.
-var inScale = regexp.MustCompile(`(?i)\bin (thousand|million|tausend|tsd|mio|[$€]?[km]\b)|\([$€]?\s?([km]|mio|tsd)\.?\s?[$€]?\)`)
+var inScale = pattern.New(`(?i)\bin (thousand|million|tausend|tsd|mio|[$€]?[km]\b)|\([$€]?\s?([km]|mio|tsd)\.?\s?[$€]?\)`)
 
 func scaleOf(text string) float64 {
 	m := inScale.FindStringSubmatch(text)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/guard/mention"
+	"countersign.dev/internal/pattern"
 )
 
 // incomplete returns the hints about lists of the turn whose next page was not
@@ -37,7 +38,7 @@ func isLookup(a Answer, e Evidence, results func() *data) bool {
 const maxLookup = 3 // rows that have the same name
 
 // quantified matches what asks or speaks of how many things there are, or of all of them.
-var quantified = regexp.MustCompile(`(?i)\b(?:how many|how much|which|who|there (?:are|is)|exactly|all|every\w*|each|list|any|most|least|total|altogether|average|count|number of|others?|everyone|only|none|nobody|no one|nothing else|\pL{3,}est|wer|welche\w*|wie ?viele?|alle\w*|liste|nur|kein\w*|niemand|insgesamt|jede\w*)\b`)
+var quantified = pattern.New(`(?i)\b(?:how many|how much|which|who|there (?:are|is)|exactly|all|every\w*|each|list|any|most|least|total|altogether|average|count|number of|others?|everyone|only|none|nobody|no one|nothing else|\pL{3,}est|wer|welche\w*|wie ?viele?|alle\w*|liste|nur|kein\w*|niemand|insgesamt|jede\w*)\b`)
 
 // incompleteLists are the lists of a turn whose next page was not read. The
 // answer must say that they are incomplete.
@@ -80,7 +81,7 @@ func (l incompleteLists) hint() string {
 
 // incompleteness matches the ways to say in English that a list is not complete.
 // It does not match every "more": a missed one only repeats the hint.
-var incompleteness = regexp.MustCompile(`(?i)\b(incomplete|not (?:the )?complete|truncated|partial (?:list|result|answer|view|sample|picture|set)s?|limited to (?:the first )?\d|` +
+var incompleteness = pattern.New(`(?i)\b(incomplete|not (?:the )?complete|truncated|partial (?:list|result|answer|view|sample|picture|set)s?|limited to (?:the first )?\d|` +
 	`not all of|there (?:are|is|may be|might be|could be|must be) (?:\w+ ){0,2}(?:more|further|others)\b|more (?:are |is )?available|a page of\b|(?:may|might|could|must) be (?:\w+ )?others\b|more (?:\pL+ )?(?:exist|follow|remain)|(?:may|might|could) (?:\pL+ )?exist\b|only (?:been )?shown\b|more (?:rows|results|records|entries|pages|items|matches) are|` +
 	`(?:next|further|more|another) pages?|and (?:\w+ )?more\b|more than the|first page|beyond (?:this|these|the first) (?:\w+ )?(?:\d+|page|list|results|records|rows|entries)\b|` +
 	`only (?:\w+ ){0,2}subset\b|only (?:have|see|saw|got|received|read|shows?|covers?|includes?) (?:a )?(?:small )?(?:part|portion|excerpt)\b|part of (?:the|this|your|it)\b|goes on\b|(?:haven't|have not|hasn't|not) (?:been )?(?:\w+ )?(?:seen|loaded|read|fetched|shown)\b|` +
@@ -93,7 +94,7 @@ var incompleteness = regexp.MustCompile(`(?i)\b(incomplete|not (?:the )?complete
 	`unvollständig|nicht (?:vollständig|alle)\b|nächsten? seite|(?:weitere|ersten|nur) (?:\d+|\pL+)|abgeschnitten|begrenzt auf|mindestens \d|` +
 	`(?:actual|real|true) (?:number|count|headcount) (?:\w+ ){1,3}(?:higher|larger|bigger|greater))`)
 
-var negated = regexp.MustCompile(`(?i)\b(?:not|isn't|nothing is|no longer) (?:incomplete|truncated)`)
+var negated = pattern.New(`(?i)\b(?:not|isn't|nothing is|no longer) (?:incomplete|truncated)`)
 
 func saysIncomplete(text string, pages []incompletePage) bool {
 	text = negated.ReplaceAllString(strings.ReplaceAll(text, "’", "'"), "")

@@ -2,13 +2,13 @@ package guard
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"countersign.dev/internal/guard/mention"
 	"countersign.dev/internal/guard/wording"
+	"countersign.dev/internal/pattern"
 	"countersign.dev/internal/result"
 )
 
@@ -35,7 +35,7 @@ var classOf = func() map[string]string {
 
 // unmade matches what keeps a sentence from reporting a change: it is negated, a condition, a
 // plan or a question.
-var unmade = regexp.MustCompile(`\b(?:not|\pL+n't|no|nothing|never|none|nobody|neither|cannot|yet to|until|unless|if|once|when|after|before|whether|will|would|can|could|may|might|should|must|to be|needs?|want|shall|i'll|i'd|you'd|it'll|still|asks?|asked|says?|which)\b`)
+var unmade = pattern.New(`\b(?:not|\pL+n't|no|nothing|never|none|nobody|neither|cannot|yet to|until|unless|if|once|when|after|before|whether|will|would|can|could|may|might|should|must|to be|needs?|want|shall|i'll|i'd|you'd|it'll|still|asks?|asked|says?|which)\b`)
 
 // made reports whether a receipt proves a change of that class: an outcome that
 // the gateway reported, or the answer of a tool that changes at once. Any change,

@@ -15,7 +15,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"mime"
 	"net/http"
 	"path"
 	"regexp"
@@ -76,12 +75,18 @@ func New(source fs.FS) (*Files, error) {
 	return f, nil
 }
 
+// kinds are the types of a page's files. Package mime would read the tables of the
+// machine, which are large and may say something else.
+var kinds = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+}
+
 func newFile(name string, content []byte) file {
 	sum := sha256.Sum256(content)
-	made := file{kind: cmp.Or(mime.TypeByExtension(path.Ext(name)), "application/octet-stream"), tag: hex.EncodeToString(sum[:8]), plain: content, address: name != Index}
-	if path.Ext(name) == ".js" {
-		made.kind = "text/javascript; charset=utf-8" // a machine's table of types may say otherwise
-	}
+	made := file{kind: cmp.Or(kinds[path.Ext(name)], "application/octet-stream"), tag: hex.EncodeToString(sum[:8]), plain: content, address: name != Index}
 	var zipped bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
 	_, _ = w.Write(content)

@@ -31,6 +31,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/plaintext":  {},
 	// searches and planners agree on what is the same word.
 	"internal/english":    {outside: []string{"github.com/blevesearch/snowballstem"}},
+	"internal/pattern":    {},
 	"internal/toolsearch": {ours: []string{"english", "result"}},
 	// a vocabulary of a language model, for budgets.
 	"internal/tokens": {outside: []string{"github.com/tiktoken-go/tokenizer"}},
@@ -78,7 +79,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
 	"internal/domain/support/elastic": {ours: []string{"access", "company", "confirm", "domain/support", "elasticsearch", "fault"}, outside: []string{"github.com/elastic/"}},
 	// the guard reads envelopes, because results of earlier turns are kept as such.
-	"internal/guard": {ours: []string{"fault", "guard/arithmetic", "guard/mention", "guard/wording", "result"}},
+	"internal/guard": {ours: []string{"fault", "guard/arithmetic", "guard/mention", "guard/wording", "pattern", "result"}},
 	"internal/agent": {ours: []string{"access", "fault", "guard", "guard/wish", "result", "tokens", "toolsearch"}},
 	"internal/llm":   {ours: []string{"admission", "agent", "fault", "llm/anthropic", "llm/blob", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor", "telemetry", "tokens"}},
 	// one room a vendor's protocol; what they share is in vendor.
@@ -111,9 +112,9 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
 	"internal/upstream/breaker":    {},
 	// the data of another's server is read by the strict rules, and bounded in tokens.
-	"internal/guard/mention":    {ours: []string{"calendar", "english"}},
-	"internal/guard/wording":    {ours: []string{"guard/mention"}},
-	"internal/guard/arithmetic": {ours: []string{"guard/mention"}},
+	"internal/guard/mention":    {ours: []string{"calendar", "english", "pattern"}},
+	"internal/guard/wording":    {ours: []string{"guard/mention", "pattern"}},
+	"internal/guard/arithmetic": {ours: []string{"guard/mention", "pattern"}},
 	"internal/guard/wish":       {ours: []string{"guard/wording", "result"}},
 	"internal/upstream/foreign": {ours: []string{"fault", "netguard", "result", "strictjson", "supervise", "tokens", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
 	// it knows HTTP alone, so that its suite compares it with http.Transport.

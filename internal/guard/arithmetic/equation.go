@@ -2,11 +2,11 @@ package arithmetic
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"countersign.dev/internal/guard/mention"
+	"countersign.dev/internal/pattern"
 )
 
 // Equation is a computation that a text writes out: 52 × 40 hours = 2,080 hours.
@@ -23,7 +23,7 @@ func IsCalendar(figure float64) bool { return slices.Contains(calendar, figure) 
 
 // part is a figure, an operator, a bracket, an equals sign, or the end of a sentence, of
 // an equation. Words between them are units: they are not matched.
-var part = regexp.MustCompile(`[$€£]?\d[\d,]*(?:\.\d+)?(?:[kKmM]\b|\s?%)?|[-+−–×*·÷/()=≈;|]|\bx\b|\b(?:times|plus|minus|divided by|multiplied by)\b|[.?!](?:\s|$)|\pL+`)
+var part = pattern.New(`[$€£]?\d[\d,]*(?:\.\d+)?(?:[kKmM]\b|\s?%)?|[-+−–×*·÷/()=≈;|]|\bx\b|\b(?:times|plus|minus|divided by|multiplied by)\b|[.?!](?:\s|$)|\pL+`)
 
 // maxWords is how many words may be between a figure and what follows it: "14 working days ÷".
 const maxWords = 3

@@ -5,12 +5,13 @@ package mention
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"countersign.dev/internal/pattern"
 )
 
 // Mention is a figure, a date or an id in a text.
@@ -41,15 +42,15 @@ const (
 )
 
 var (
-	plainForm = regexp.MustCompile(`^([$€£]?)([+-]?)([$€£]?)(\d[\d,]*(?:\.\d+)?|\.\d+)(?i:(k|m|mn|bn|b)|(%)|(\+)|(-[a-z]+|x))?$`)
-	phone     = regexp.MustCompile(`^\+?\d{2,4}(?:-\d{2,4}){2,4}$`)
-	address   = regexp.MustCompile(`^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$`)
-	digitDate = regexp.MustCompile(`^(\d{1,2})[.⁄](\d{1,2})[.⁄](\d{4})$`)
-	shortDate = regexp.MustCompile(`^(\d{1,2})\.(\d{1,2})\.[,;:!?)]*$`) // German: 20.11.
-	slashDate = regexp.MustCompile(`\b(\d{1,2})/(\d{1,2})/(\d{4})\b`)
-	slashDay  = regexp.MustCompile(`(^|[\s(|–])(0?[1-9]|1[0-2])/([12]\d|3[01]|0?[1-9])([\s)|,.;–]|$)`) // 11/28
-	fileName  = regexp.MustCompile(`^[\w.-]*\w\.(?:c|cpp|cs|css|csv|docx|go|h|html|java|js|json|kt|md|pdf|php|proto|py|rb|rs|sh|sql|swift|toml|ts|tsx|txt|xlsx|ya?ml)$`)
-	numbering = regexp.MustCompile(`^\s*(?:[-*+]\s+)?(?:\d{1,3}[.)]\s+|\|\s*\d{1,3}\s*\|)`)
+	plainForm = pattern.New(`^([$€£]?)([+-]?)([$€£]?)(\d[\d,]*(?:\.\d+)?|\.\d+)(?i:(k|m|mn|bn|b)|(%)|(\+)|(-[a-z]+|x))?$`)
+	phone     = pattern.New(`^\+?\d{2,4}(?:-\d{2,4}){2,4}$`)
+	address   = pattern.New(`^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$`)
+	digitDate = pattern.New(`^(\d{1,2})[.⁄](\d{1,2})[.⁄](\d{4})$`)
+	shortDate = pattern.New(`^(\d{1,2})\.(\d{1,2})\.[,;:!?)]*$`) // German: 20.11.
+	slashDate = pattern.New(`\b(\d{1,2})/(\d{1,2})/(\d{4})\b`)
+	slashDay  = pattern.New(`(^|[\s(|–])(0?[1-9]|1[0-2])/([12]\d|3[01]|0?[1-9])([\s)|,.;–]|$)`) // 11/28
+	fileName  = pattern.New(`^[\w.-]*\w\.(?:c|cpp|cs|css|csv|docx|go|h|html|java|js|json|kt|md|pdf|php|proto|py|rb|rs|sh|sql|swift|toml|ts|tsx|txt|xlsx|ya?ml)$`)
+	numbering = pattern.New(`^\s*(?:[-*+]\s+)?(?:\d{1,3}[.)]\s+|\|\s*\d{1,3}\s*\|)`)
 )
 
 var hedges = strings.Fields("about around roughly approximately approx nearly almost over under than least most just up some close ~ ≈ circa below above exceeds little bit etwa rund ungefähr ca knapp fast über unter gut mehr als mindestens höchstens")

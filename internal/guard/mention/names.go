@@ -3,10 +3,11 @@ package mention
 import (
 	_ "embed"
 	"iter"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode"
+
+	"countersign.dev/internal/pattern"
 )
 
 // The lists of words: English words of technical and business texts that are often written
@@ -56,7 +57,7 @@ var prefixes = strings.Fields("un re over under non pre out mid sub multi self c
 
 // derivedForm matches long words with an ending by which English and German make words of
 // others. Few names have one.
-var derivedForm = regexp.MustCompile(`^\pL{3,}(?:tion|tions|sion|sions|ment|ments|ness|ities|ility|ality|able|ible|less|ously|ally|ively|ative|ization|isation|izing|ising|ship|ships|wise|ologist|ological|ungen|ung|heit|heiten|keit|keiten|schaft|schaften|ismus|tionen|ität|itäten|lich|liche|lichen|licher|liches|ische|ischen|ischer|ierung)$`)
+var derivedForm = pattern.New(`^\pL{3,}(?:tion|tions|sion|sions|ment|ments|ness|ities|ility|ality|able|ible|less|ously|ally|ively|ative|ization|isation|izing|ising|ship|ships|wise|ologist|ological|ungen|ung|heit|heiten|keit|keiten|schaft|schaften|ismus|tionen|ität|itäten|lich|liche|lichen|licher|liches|ische|ischen|ischer|ierung)$`)
 
 // compound reports whether a word is made of two common ones: workload, over-budget.
 func compound(word string) bool {
@@ -69,10 +70,10 @@ func compound(word string) bool {
 }
 
 // ruler is the line below the head of a table.
-var ruler = regexp.MustCompile(`^\s*\|?[\s:|-]*-[\s:|-]*$`)
+var ruler = pattern.New(`^\s*\|?[\s:|-]*-[\s:|-]*$`)
 
 // pieceEnd parts a line into cells, sentences and what comes before a colon.
-var pieceEnd = regexp.MustCompile(`[.!?…:]["”')*_]*(?:\s+|$)|\||;|\(|\)|\s[-–—]\s|^\s*(?:[-*+•]|\d+[.)])\s+`)
+var pieceEnd = pattern.New(`[.!?…:]["”')*_]*(?:\s+|$)|\||;|\(|\)|\s[-–—]\s|^\s*(?:[-*+•]|\d+[.)])\s+`)
 
 // IsRuler reports whether a line is the one below the head of a table.
 func IsRuler(line string) bool { return strings.Contains(line, "-") && ruler.MatchString(line) }
@@ -81,7 +82,7 @@ func IsRuler(line string) bool { return strings.Contains(line, "-") && ruler.Mat
 func IsItem(line string) bool { return item.MatchString(line) }
 
 // item matches a row of a table and an item of a list.
-var item = regexp.MustCompile(`\||^\s*(?:[-*+•]|\d+[.)])\s`)
+var item = pattern.New(`\||^\s*(?:[-*+•]|\d+[.)])\s`)
 
 // NamesOf returns what can be a name in a text without marks of markdown: a word with a
 // capital letter inside of a sentence, or a cell or item that begins with one.

@@ -1,12 +1,12 @@
 package mention
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"countersign.dev/internal/english"
+	"countersign.dev/internal/pattern"
 )
 
 var scales = map[string]float64{"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "cents": 0.01,
@@ -115,10 +115,10 @@ func startsNumber(token string) bool {
 }
 
 // germanFigure matches 160.000 and +62.990,50 and 8,1.
-var germanFigure = regexp.MustCompile(`^[+-]?(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d{1,2})$`)
+var germanFigure = pattern.New(`^[+-]?(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d{1,2})$`)
 
 // thousandths matches a figure that has thousands in English and decimals in German.
-var thousandths = regexp.MustCompile(`^\d{1,3},\d{3}$`)
+var thousandths = pattern.New(`^\d{1,3},\d{3}$`)
 
 // inEnglish writes a German figure as an English one.
 func inEnglish(figure string) string {

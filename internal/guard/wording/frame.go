@@ -1,11 +1,11 @@
 package wording
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
 	"countersign.dev/internal/guard/mention"
+	"countersign.dev/internal/pattern"
 )
 
 // Text is a text whose mentions are framed.
@@ -113,29 +113,29 @@ func (t *Text) lead(line int) string {
 }
 
 var (
-	politeness = regexp.MustCompile(`\b(?:(?:could|would|can|will|might) (?:you|i|we|u)|would like|'d like|would love|could only|could not|couldn't|could(?:n't)? find|let me know if|tell me if|if you(?:'d)? (?:like|want|need|wish|prefer)|if needed|if (?:that|this|it) helps)\b`)
+	politeness = pattern.New(`\b(?:(?:could|would|can|will|might) (?:you|i|we|u)|would like|'d like|would love|could only|could not|couldn't|could(?:n't)? find|let me know if|tell me if|if you(?:'d)? (?:like|want|need|wish|prefer)|if needed|if (?:that|this|it) helps)\b`)
 
 	// supposing matches what speaks of what is not so: suppositions and projections.
-	supposing = regexp.MustCompile(`\b(?:would|wouldn't|might|if|unless|assum(?:e|es|ed|ing|ption|ptions)|suppos(?:e|ed|ing)|imagin(?:e|ing)|hypothetical(?:ly)?|scenario|projected|projection|projecting|forecast(?:s|ed|ing)?|extrapolat\pL+|estimat(?:e|ed|es|ing)|pace|run[- ]rate|(?:this|that|same|current|present) rate|prorat\pL+|pro rata|anteilig\pL*|on track|keeps? (?:this|that|it|going)|carried on|wenn|falls|würden?|wäre[n]?|hätten?|könnten?|angenommen|hochgerechnet|geschätzt|schätzung\pL*)\b|\pL'd (?:be|have|get|need|make|go|come|end|reach|cost|still|then|also|only|take|save|add|keep|drop|leave|say|expect|land|earn|pay|finish)\b`)
+	supposing = pattern.New(`\b(?:would|wouldn't|might|if|unless|assum(?:e|es|ed|ing|ption|ptions)|suppos(?:e|ed|ing)|imagin(?:e|ing)|hypothetical(?:ly)?|scenario|projected|projection|projecting|forecast(?:s|ed|ing)?|extrapolat\pL+|estimat(?:e|ed|es|ing)|pace|run[- ]rate|(?:this|that|same|current|present) rate|prorat\pL+|pro rata|anteilig\pL*|on track|keeps? (?:this|that|it|going)|carried on|wenn|falls|würden?|wäre[n]?|hätten?|könnten?|angenommen|hochgerechnet|geschätzt|schätzung\pL*)\b|\pL'd (?:be|have|get|need|make|go|come|end|reach|cost|still|then|also|only|take|save|add|keep|drop|leave|say|expect|land|earn|pay|finish)\b`)
 
 	// vague matches what gives a figure as advice, a guess, an example or what is usual.
-	vague = regexp.MustCompile(`\b(?:could|should|guess|ballpark|trend|continues?|example|e\.g\.?|instance|such as|typical(?:ly)?|usual(?:ly)?|normal(?:ly)?|commonly|generally|in general|often|rule of thumb|recommend(?:ed)?|say,|let's say|beispiel\pL*|z\.b\.|üblich\pL*|normalerweise|meist(?:ens)?)\b`)
+	vague = pattern.New(`\b(?:could|should|guess|ballpark|trend|continues?|example|e\.g\.?|instance|such as|typical(?:ly)?|usual(?:ly)?|normal(?:ly)?|commonly|generally|in general|often|rule of thumb|recommend(?:ed)?|say,|let's say|beispiel\pL*|z\.b\.|üblich\pL*|normalerweise|meist(?:ens)?)\b`)
 
 	// supposes matches questions for what is not so.
-	supposes = regexp.MustCompile(`\bwhat if\b|\bhow long (?:until|till|will|would)\b|\bwill (?:we|they|it|\pL+) (?:go|hit|reach|exceed|make|run|last|be)\b|\bwhat (?:will|happens)\b|was wäre`)
+	supposes = pattern.New(`\bwhat if\b|\bhow long (?:until|till|will|would)\b|\bwill (?:we|they|it|\pL+) (?:go|hit|reach|exceed|make|run|last|be)\b|\bwhat (?:will|happens)\b|was wäre`)
 
 	// perUnit matches what comes after a figure that is given for each of something other
 	// than a year, in which data is kept.
-	perUnit = regexp.MustCompile(`^[^\pL\d]*(?:(?:gross|net|more|less|extra|on average|brutto|netto|mehr|weniger|dollars?|euros?|usd|eur|\$|€) )*(?:(?:an?|per|each|every|pro|je|im|am|die|in der|a single|for (?:each|every)) (?:[\pL-]+ )?(?:day|days|week|weeks|weekday|workday|fortnight|month|months|quarter|hour|minute|head|person|tag|woche|monat|kopf|stunde|quartal|arbeitstag)|(?:per|pro|je) (?:\pL+)|(?:monthly|weekly|daily|hourly|biweekly|apiece|each|month|week|day|hour|mo|monatlich|wöchentlich|täglich|jeweils))\b`)
-	isEach  = regexp.MustCompile(`^[^\pL]*(?:each|apiece|jeweils)\b`)
-	mean    = regexp.MustCompile(`\b(?:averages?|averaging|mean|median|schnitt|durchschnitt\pL*|mittel)\b`)
-	perYear = regexp.MustCompile(`^[^\pL]*(?:per|pro|je) (?:year|annum|jahr)\b`)
+	perUnit = pattern.New(`^[^\pL\d]*(?:(?:gross|net|more|less|extra|on average|brutto|netto|mehr|weniger|dollars?|euros?|usd|eur|\$|€) )*(?:(?:an?|per|each|every|pro|je|im|am|die|in der|a single|for (?:each|every)) (?:[\pL-]+ )?(?:day|days|week|weeks|weekday|workday|fortnight|month|months|quarter|hour|minute|head|person|tag|woche|monat|kopf|stunde|quartal|arbeitstag)|(?:per|pro|je) (?:\pL+)|(?:monthly|weekly|daily|hourly|biweekly|apiece|each|month|week|day|hour|mo|monatlich|wöchentlich|täglich|jeweils))\b`)
+	isEach  = pattern.New(`^[^\pL]*(?:each|apiece|jeweils)\b`)
+	mean    = pattern.New(`\b(?:averages?|averaging|mean|median|schnitt|durchschnitt\pL*|mittel)\b`)
+	perYear = pattern.New(`^[^\pL]*(?:per|pro|je) (?:year|annum|jahr)\b`)
 
 	// perSo matches what is before a figure for so many of which another is given.
-	perSo = regexp.MustCompile(`\b(?:per|pro|je|(?:for|of|in) every)$`)
+	perSo = pattern.New(`\b(?:per|pro|je|(?:for|of|in) every)$`)
 
 	// unitLabel matches a label of figures that are given for each of something.
-	unitLabel = regexp.MustCompile(`\b(?:(?:per|a|each|every|pro|je|im) (?:calendar |working )?(?:day|week|weekday|workday|fortnight|month|quarter|hour|head|person|tag|woche|monat|kopf|stunde)|monthly|weekly|daily|hourly|bi-?weekly|monatlich|wöchentlich|täglich)\b[^.;]{0,30}$`)
+	unitLabel = pattern.New(`\b(?:(?:per|a|each|every|pro|je|im) (?:calendar |working )?(?:day|week|weekday|workday|fortnight|month|quarter|hour|head|person|tag|woche|monat|kopf|stunde)|monthly|weekly|daily|hourly|bi-?weekly|monatlich|wöchentlich|täglich)\b[^.;]{0,30}$`)
 )
 
 // IsSupposed reports whether what is mentioned is not stated as so: it is supposed or
@@ -147,7 +147,7 @@ func (f Frame) IsSupposed() bool { return f.supposed || supposing.MatchString(f.
 func (f Frame) IsAssumed() bool { return assumed.MatchString(f.Before) }
 
 // assumed matches what comes before a figure that is assumed, in its part of the sentence.
-var assumed = regexp.MustCompile(`\b(?:if|assum(?:e|es|ed|ing)|suppos(?:e|ing)|say|taking|given|counting|count|based on|using|angenommen|wenn|falls|ausgehend von)\b[^;:,]*$`)
+var assumed = pattern.New(`\b(?:if|assum(?:e|es|ed|ing)|suppos(?:e|ing)|say|taking|given|counting|count|based on|using|angenommen|wenn|falls|ausgehend von)\b[^;:,]*$`)
 
 // IsVague reports whether what is mentioned is advice, a guess, an example or what is usual.
 func (f Frame) IsVague() bool { return vague.MatchString(f.said()) }
@@ -187,12 +187,12 @@ func (f Frame) IsOfSomebody() bool {
 	return false
 }
 
-var ofSomebody = regexp.MustCompile(`\b(?:you|your|yours|we|our|us|i|my|me|he|she|his|her|they|their|du|dein\pL*|dir|dich|sie|ihr\pL*|ihnen|wir|uns\pL*|er|there (?:are|is|were))\b|'s\b`)
+var ofSomebody = pattern.New(`\b(?:you|your|yours|we|our|us|i|my|me|he|she|his|her|they|their|du|dein\pL*|dir|dich|sie|ihr\pL*|ihnen|wir|uns\pL*|er|there (?:are|is|were))\b|'s\b`)
 
 // IsHoliday reports whether a date is mentioned with what people know of the calendar.
 func (f Frame) IsHoliday() bool { return holiday.MatchString(f.Clause()) }
 
-var holiday = regexp.MustCompile(`\b(?:(?:bank |public |company )?holidays?|christmas|new year(?:'s)?|thanksgiving|easter|halloween|black friday|weekends?|feiertag\pL*|weihnacht\pL*|heiligabend|silvester|neujahr|ostern|wochenende)\b`)
+var holiday = pattern.New(`\b(?:(?:bank |public |company )?holidays?|christmas|new year(?:'s)?|thanksgiving|easter|halloween|black friday|weekends?|feiertag\pL*|weihnacht\pL*|heiligabend|silvester|neujahr|ostern|wochenende)\b`)
 
 // IsCount reports whether a number counts things, is a part of a longer one, or is all of
 // its cell, its answer or what follows a label.
@@ -202,20 +202,20 @@ func (f Frame) IsCount() bool {
 }
 
 // counted matches what comes after a number that counts: a noun in the plural, "of them".
-var counted = regexp.MustCompile(`^(?:out )?(?:of|von) (?:the|these|those|them|all|our|your|my|\d|den|allen)|^(?:[\pL-]+ ){0,2}?(?:people|persons|staff|personen|leute|kg|g|km|m|cm|mm|ms|gb|mb|tb|kb|°c?|[\pL-]{2,}(?:[^su\PL]s|es|en|er))(?:[^\pL]|$)`)
+var counted = pattern.New(`^(?:out )?(?:of|von) (?:the|these|those|them|all|our|your|my|\d|den|allen)|^(?:[\pL-]+ ){0,2}?(?:people|persons|staff|personen|leute|kg|g|km|m|cm|mm|ms|gb|mb|tb|kb|°c?|[\pL-]{2,}(?:[^su\PL]s|es|en|er))(?:[^\pL]|$)`)
 
 // ofTotal matches what comes before the number of all: "15 out of 20".
-var ofTotal = regexp.MustCompile(`\d (?:[\pL-]+ ){0,5}?(?:of|von)(?: (?:the|a|about|roughly|all|den|ca))? $`)
+var ofTotal = pattern.New(`\d (?:[\pL-]+ ){0,5}?(?:of|von)(?: (?:the|a|about|roughly|all|den|ca))? $`)
 
 // inDigits matches around a number that is a part of one in groups: 503 555 0188.
-var inDigits = regexp.MustCompile(`\d{3} ?#|# ?\d{3}`)
+var inDigits = pattern.New(`\d{3} ?#|# ?\d{3}`)
 
 // IsAggregate reports whether a figure is said to be of several things together.
 func (f Frame) IsAggregate() bool { return aggregate.MatchString(f.Clause()) }
 
-var aggregate = regexp.MustCompile(`\b(?:total(?:s|ing|led)?|sums?|subtotal|combined|together|altogether|in all|overall|averages?|averaging|mean|median|adds? up|add(?:s|ing)? to|com(?:es?|ing) to|amounts? to|sums? to|collectively|between them|both|all|top|bottom|first|last|largest|biggest|highest|smallest|lowest|the other|the rest|others?|remaining|without|excluding|except|share|portion|half)\b|\b(?:insgesamt|zusammen|summe|gesamt\pL*|schnitt|durchschnitt\pL*|mittel|beide\pL*|alle\pL*|übrigen|ohne|anteil|macht|ergibt|ergeben)\b`)
+var aggregate = pattern.New(`\b(?:total(?:s|ing|led)?|sums?|subtotal|combined|together|altogether|in all|overall|averages?|averaging|mean|median|adds? up|add(?:s|ing)? to|com(?:es?|ing) to|amounts? to|sums? to|collectively|between them|both|all|top|bottom|first|last|largest|biggest|highest|smallest|lowest|the other|the rest|others?|remaining|without|excluding|except|share|portion|half)\b|\b(?:insgesamt|zusammen|summe|gesamt\pL*|schnitt|durchschnitt\pL*|mittel|beide\pL*|alle\pL*|übrigen|ohne|anteil|macht|ergibt|ergeben)\b`)
 
 // IsPeriod reports whether a figure is in a column of periods.
 func (f Frame) IsPeriod() bool { return period.MatchString(f.Head) }
 
-var period = regexp.MustCompile(`\b(?:years?|months?|weeks?|days?|tenure|age|seniority|yrs|mos|jahre?|monate?|wochen?|tage|dauer|dienstalter)\b`)
+var period = pattern.New(`\b(?:years?|months?|weeks?|days?|tenure|age|seniority|yrs|mos|jahre?|monate?|wochen?|tage|dauer|dienstalter)\b`)

@@ -5,14 +5,15 @@ package wording
 
 import (
 	"iter"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"countersign.dev/internal/pattern"
 )
 
 // sentenceEnd matches where a sentence ends. A full stop inside of a number, an
 // address or an abbreviation is followed by no space.
-var sentenceEnd = regexp.MustCompile(`[.!?…]["”’)*_]*(?:\s+|$)|\n+`)
+var sentenceEnd = pattern.New(`[.!?…]["”’)*_]*(?:\s+|$)|\n+`)
 
 // Sentences splits a text, without marks of Markdown.
 func Sentences(text string) (sentences []string) {
