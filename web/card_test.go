@@ -511,6 +511,26 @@ func TestReceiptsOutliveAReload(t *testing.T) {
 	}
 }
 
+// Of a request that expired unanswered the inbox has what was asked, of whom, until when
+// and its id, also where no conversation has it.
+func TestExpiredRequestIsWholeInTheInbox(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	events := make(chan object, 1)
+	g.on("GET /api/events", g.happens(events))
+	record := waiting("x1")
+	record["state"], record["expires"] = "expired", "2026-11-20T09:30:00Z"
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, record))
+	events <- object{"type": "change", "state": "pending", "confirmationId": "x1", "server": "hr", "tool": "delete_employee", "expires": "2026-11-20T09:30:00Z"}
+	p.Open(g.URL + "/#/approvals")
+	p.Sees("[data-receipts] [data-card=x1][data-card-state=expired] [data-card-message]", "Delete Frank Davis")
+	p.Sees("[data-card=x1] [data-card-note]", "Time is up")
+	p.Sees("[data-card=x1] [data-card-receipt]", "It waited for Alice Chen (alice.chen) · ")
+	p.Sees("[data-card=x1] [data-card-receipt] time", "2026")
+	p.Sees("[data-card=x1] [data-card-receipt]", "Audit id x1")
+	p.Misses("[data-approve]")
+}
+
 // The events of a day begin with each request's opening, whose time is up long ago. Its
 // answer, which comes after, is its end: in the inbox after a reload, and on a card
 // whose time was just up by this window's clock.

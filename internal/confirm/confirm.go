@@ -26,14 +26,15 @@ type ID string
 type State string
 
 // The states: pending → applying → applied, failed, or back to pending; or
-// denied; or expired and deleted. A change without receipts can also end in the
-// state unknown.
+// denied; or expired, of which nothing but what was asked is kept. A change without
+// receipts can also end in the state unknown.
 const (
 	Pending  State = "pending"
 	Applying State = "applying"
 	Applied  State = "applied"
 	Failed   State = "failed"
 	Denied   State = "denied"
+	Expired  State = "expired" // unanswered
 
 	OutcomeUnknown State = "unknown" // it was sent, its answer was lost, and it is not sent again
 )
@@ -41,7 +42,7 @@ const (
 // Times of a confirmation.
 const (
 	TTL            = 300 * time.Second // a pending record expires after this
-	Memory         = 24 * time.Hour    // how long an answered record is kept
+	Memory         = 24 * time.Hour    // how long an answered record is kept, and a copy of what was asked
 	AbandonedAfter = 30 * time.Second  // an applying record older than this was abandoned by a crash, unless it has more patience
 
 	settleMargin = 5 * time.Second // between the end of an apply and that of its acquisition
@@ -175,9 +176,11 @@ const (
 // or that another server sealed, is CONFIRMATION_ALTERED. Package state keeps
 // records in Redis.
 type Store interface {
-	// Create stores a pending record until it expires.
+	// Create stores a pending record until it expires. A store may keep a copy for
+	// Memory, which only Get returns.
 	Create(ctx context.Context, r Record) error
-	// Get returns a record of that server. ok is false when there is none.
+	// Get returns a record of that server, or the copy of one that is gone, in the
+	// state Expired. ok is false when there is none.
 	Get(ctx context.Context, server string, id ID) (r Record, ok bool, err error)
 	// Acquire moves a pending record of that owner to applying (or, when the reply
 	// denies it, to denied) and keeps it for Memory, or returns why not. The

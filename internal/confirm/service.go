@@ -186,19 +186,22 @@ func provenanceOf(from access.Provenance) map[string]any {
 }
 
 // Get returns a server's confirmation of p, in whatever state. One that does not
-// exist, expired or is another server's is CONFIRMATION_NOT_FOUND, another
-// person's USER_MISMATCH, an altered one CONFIRMATION_ALTERED.
+// exist or is another server's is CONFIRMATION_NOT_FOUND, another person's
+// USER_MISMATCH until it expires, an altered one CONFIRMATION_ALTERED.
 func (s *Service) Get(ctx context.Context, p *access.Principal, server string, id ID) (Record, error) {
 	if !idShape.MatchString(string(id)) {
 		return Record{}, notFound()
 	}
 	r, ok, err := s.store.Get(ctx, server, id)
+	if r.State == Pending && !s.now().Before(r.Expires) {
+		r.State = Expired
+	}
 	switch {
 	case fault.Is(err, fault.ConfirmationAltered):
 		return Record{}, s.refuse(ctx, p, id, fault.From(err))
 	case err != nil:
 		return Record{}, err
-	case !ok || r.State == Pending && !s.now().Before(r.Expires):
+	case !ok || r.State == Expired && r.Owner != p.Owner():
 		return Record{}, notFound()
 	case r.Owner != p.Owner():
 		return Record{}, s.refuse(ctx, p, id, fault.UserMismatch.New("You can only see your own confirmations"))

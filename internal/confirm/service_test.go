@@ -151,11 +151,23 @@ func TestUnknownAndExpired(t *testing.T) {
 	}
 	id := w.open()
 	w.time = noon.Add(confirm.TTL)
-	w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
-	if _, err := w.service().Get(t.Context(), alice, "hr", id); !fault.Is(err, fault.ConfirmationNotFound) {
-		t.Errorf("Get of an expired one: got %v, want CONFIRMATION_NOT_FOUND", err)
+	for range 2 {
+		w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
+		w.wantFault(fault.ConfirmationNotFound)(w.deny(id))
+		r, err := w.service().Get(t.Context(), alice, "hr", id)
+		if err != nil || r.State != confirm.Expired || r.Summary == "" || len(r.Data) == 0 || r.View().State != "expired" || !r.View().Answered.IsZero() {
+			t.Errorf("Get of an expired one: got %+v, %v, want what was asked", r, err)
+		}
+		if _, err := w.service().Get(t.Context(), frank, "hr", id); !fault.Is(err, fault.ConfirmationNotFound) {
+			t.Errorf("another person's Get of an expired one: got %v, want CONFIRMATION_NOT_FOUND", err)
+		}
+		w.redis.Del("pending:" + string(id)) // as Redis does
 	}
 	w.wantEffects(id, 0)
+	w.redis.FlushAll()
+	if _, err := w.service().Get(t.Context(), alice, "hr", id); !fault.Is(err, fault.ConfirmationNotFound) {
+		t.Errorf("Get of what is not kept: got %v, want CONFIRMATION_NOT_FOUND", err)
+	}
 }
 
 func TestApprovalInTheLastSecondCounts(t *testing.T) {

@@ -27,7 +27,7 @@ func confirmationTool() result.ToolInfo {
 		Description: "Show one of your own confirmations: a change that waits for approval, or what was answered and its outcome. It approves nothing.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"confirmation_id":{"type":"string","format":"uuid","description":"The confirmationId of a pending_confirmation answer"}},"required":["confirmation_id"],"additionalProperties":false}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{"status":{"enum":["success","error"]},"code":{"type":"string"},"message":{"type":"string"},"suggestedAction":{"type":"string"},"details":{"type":"object"},` +
-			`"data":{"type":"object","properties":{"confirmationId":{"type":"string"},"state":{"enum":["pending","applying","applied","failed","denied","unknown"]},"action":{"type":"string"},"mcpServer":{"type":"string"},"message":{"type":"string"},` +
+			`"data":{"type":"object","properties":{"confirmationId":{"type":"string"},"state":{"enum":["pending","applying","applied","failed","denied","expired","unknown"]},"action":{"type":"string"},"mcpServer":{"type":"string"},"message":{"type":"string"},` +
 			`"confirmationData":{"type":"object"},"created":{"type":"string","format":"date-time"},"expires":{"type":"string","format":"date-time"},"receipt":{"type":"object"}},"required":["confirmationId","state","message"]}},"required":["status"]}`),
 		Annotations: result.Annotations{ReadOnly: true, Idempotent: true},
 	}

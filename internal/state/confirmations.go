@@ -97,6 +97,11 @@ func raw(text string) json.RawMessage {
 
 func pendingKey(id confirm.ID) string { return "pending:" + string(id) }
 
+// askedKey is that of a copy of the record as it was created, for its owner to see what
+// expired. It is read when the record is gone, and nothing is answered by it. An answered
+// record outlives it.
+func askedKey(id confirm.ID) string { return "asked:" + string(id) }
+
 func (c *Confirmations) key(id confirm.ID) string { return c.redis.key(pendingKey(id)) }
 
 func (c *Confirmations) index(owner access.Owner) string { return c.redis.key(indexKey(owner)) }
@@ -128,6 +133,7 @@ func (c *Confirmations) create(ctx context.Context, r confirm.Record, encoded []
 		var set *redis.BoolCmd
 		_, err := c.redis.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 			set = p.SetNX(ctx, c.key(r.ID), encoded, ttl)
+			p.SetNX(ctx, c.redis.key(askedKey(r.ID)), encoded, confirm.Memory)
 			p.ZRemRangeByScore(ctx, index, "-inf", strconv.FormatInt(gone, 10))
 			p.ZAdd(ctx, index, redis.Z{Score: float64(r.Created.UnixMilli()), Member: string(r.ID)})
 			p.PExpire(ctx, index, ttl)
@@ -144,14 +150,27 @@ func (c *Confirmations) create(ctx context.Context, r confirm.Record, encoded []
 
 // Get implements [confirm.Store].
 func (c *Confirmations) Get(ctx context.Context, server string, id confirm.ID) (r confirm.Record, ok bool, err error) {
-	b, ok, err := c.redis.Get(ctx, pendingKey(id))
-	if err != nil || !ok {
+	b, expired, err := c.redis.record(ctx, id)
+	if err != nil || b == nil {
 		return r, false, err
 	}
 	if r, err = c.decode(id, server, b); errors.Is(err, errNone) {
 		return r, false, nil
 	}
+	if expired {
+		r.State = confirm.Expired
+	}
 	return r, err == nil, err
+}
+
+// record returns a record, or the copy of one that expired.
+func (r *Redis) record(ctx context.Context, id confirm.ID) (b []byte, expired bool, err error) {
+	b, ok, err := r.Get(ctx, pendingKey(id))
+	if err != nil || ok {
+		return b, false, err
+	}
+	b, _, err = r.Get(ctx, askedKey(id))
+	return b, true, err
 }
 
 // Acquire implements [confirm.Store].

@@ -89,6 +89,9 @@ func TestRecordComesBackByteForByte(t *testing.T) {
 		r := create(t, c, "a")
 		wantRecord(t, c, r)
 		wantTTL(t, c, "a", confirm.TTL)
+		if kept := c.redis.client.PTTL(t.Context(), "asked:a").Val(); kept <= confirm.Memory-time.Minute || kept > confirm.Memory {
+			t.Errorf("what was asked is kept for %v, want no longer than an answered record", kept)
+		}
 		answer := json.RawMessage(`{ "status": "success", "data": {"message":"<done> & \u2028"} }`)
 		wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), approving("a"), alice, noon))
 		settle(t)(c.Settle(t.Context(), "a", confirm.Applied, answer, noon))
@@ -167,8 +170,8 @@ func TestReopenedKeepsTheRestOfItsTTL(t *testing.T) {
 
 		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("a"), alice, noon))
 		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, r.Expires))
-		if _, ok, err := c.Get(ctx, "hr", "a"); ok || err != nil {
-			t.Errorf("reopened after its time: got %v, %v, want it gone", ok, err)
+		if got, ok, err := c.Get(ctx, "hr", "a"); !ok || err != nil || got.State != confirm.Expired {
+			t.Errorf("reopened after its time: got %v %v, %v, want it expired", got.State, ok, err)
 		}
 		settle(t)(c.Settle(ctx, "a", confirm.Applied, nil, noon)) // an expired record stays deleted
 		wantAcquisition(t, confirm.Unknown)(c.Acquire(ctx, approving("a"), alice, noon))
@@ -255,6 +258,9 @@ func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 		if diff := cmp.Diff([]string{"c", "d"}, ids); diff != "" {
 			t.Errorf("alice's (-want +got):\n%s", diff)
 		}
+		if e, ok, err := entries.Find(ctx, "b"); !ok || err != nil || e.Server != "hr" {
+			t.Errorf("the server of an expired one: got %+v %v, %v", e, ok, err)
+		}
 		if got, err := entries.PendingOf(ctx, access.Owner{}); len(got) != 0 || err != nil {
 			t.Errorf("an owner without any: got %v, %v", got, err)
 		}
@@ -276,6 +282,10 @@ func TestIndexDropsExpiredIds(t *testing.T) {
 			t.Errorf("index: got %d ids, want 2", n)
 		}
 		time.Sleep(confirm.TTL)
+		if keys := r.client.Keys(t.Context(), "pending*").Val(); len(keys) != 0 {
+			t.Errorf("waiting for too long: %v", keys)
+		}
+		time.Sleep(confirm.Memory)
 		if keys := r.client.Keys(t.Context(), "*").Val(); len(keys) != 0 {
 			t.Errorf("left over: %v", keys)
 		}

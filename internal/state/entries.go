@@ -17,11 +17,11 @@ func NewEntries(r *Redis) *Entries { return &Entries{r} }
 // maxListed bounds the entries of one list.
 const maxListed = 100
 
-// Find returns the entry of a confirmation. ok is false when there is none that
-// can be read.
+// Find returns the entry of a confirmation, also of one that expired. ok is false when
+// there is none that can be read.
 func (e *Entries) Find(ctx context.Context, id confirm.ID) (entry confirm.Entry, ok bool, err error) {
-	b, ok, err := e.redis.Get(ctx, pendingKey(id))
-	if err != nil || !ok {
+	b, _, err := e.redis.record(ctx, id)
+	if err != nil || b == nil {
 		return entry, false, err
 	}
 	s, err := entryIn(b)

@@ -55,7 +55,8 @@ function receiptOf(change) {
   const person = me.value;
   const answered = change.state.value !== "expired";
   const when = answered ? change.answered.value : change.deadline.value;
-  const line = [answered && person ? data(person.name ? `${person.name} (${person.username})` : person.username) : null, when ? el("time", { datetime: new Date(when).toISOString() }, moment(when)) : null].filter(Boolean);
+  const name = person?.name ? `${person.name} (${person.username})` : person?.username;
+  const line = [name ? data(answered ? name : t("It waited for {name}", { name })) : null, when ? el("time", { datetime: new Date(when).toISOString() }, moment(when)) : null].filter(Boolean);
   return [...line.flatMap((one) => [one, " · "]), t("Audit id"), " ", el("code", {}, change.id)];
 }
 
