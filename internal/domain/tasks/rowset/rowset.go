@@ -39,6 +39,14 @@ func (s Set) Unpack(at int64, packed []byte) {
 	s[at].unpack(packed)
 }
 
+// Packed is the stored span with a number; of an empty one it is nil.
+func (s Set) Packed(at int64) []byte {
+	if s[at] == nil {
+		return nil
+	}
+	return s[at].pack()
+}
+
 // Join adds the rows of another set.
 func (s Set) Join(other Set) {
 	for at, theirs := range other {
@@ -146,8 +154,9 @@ func packList(rows []int) []byte {
 	return packed
 }
 
-// Pack is the stored span of some rows, which are in their order; of none it is nil.
+// Pack is the stored span of some rows; of none it is nil.
 func Pack(rows []int) []byte {
+	slices.Sort(rows)
 	if rows = slices.Compact(rows); len(rows) < SpanRows/16 {
 		return packList(rows)
 	}

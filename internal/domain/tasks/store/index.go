@@ -11,12 +11,10 @@ import (
 	"unicode/utf8"
 
 	"countersign.dev/internal/domain/tasks/rowset"
+	"countersign.dev/internal/domain/tasks/words"
 )
 
 const (
-	// minPart is how many characters a part of a word has at least that is found inside
-	// it. What is shorter is a whole word.
-	minPart = 3
 	// fewWords is how many words that begin alike are put into a phrase one by one. For
 	// more of them FTS5 reads all that it has from the first to the last.
 	fewWords = 16
@@ -61,11 +59,11 @@ func (x index) seek(ctx context.Context, pieces []string) (sought, error) {
 
 // word looks up the rows that have a word, and those that have it in a longer one.
 func (x index) word(ctx context.Context, word string) (sought, error) {
-	stems, err := x.stems(ctx, word)
+	ranges, err := x.ranges(ctx, word)
 	if err != nil {
 		return sought{}, err
 	}
-	found, err := x.sets(ctx, word, stems)
+	found, err := x.sets(ctx, word, ranges)
 	for _, row := range x.newest {
 		if part, _ := mentions(row.first, word); part {
 			found.inFirst.Add(row.id)
@@ -82,9 +80,9 @@ func (x index) word(ctx context.Context, word string) (sought, error) {
 }
 
 // mentions reports whether any of some words has a part, and whether one is no more.
-func mentions(words []string, part string) (some, whole bool) {
-	long := utf8.RuneCountInString(part) >= minPart
-	for _, word := range words {
+func mentions(all []string, part string) (some, whole bool) {
+	long := utf8.RuneCountInString(part) >= words.MinPart
+	for _, word := range all {
 		if word == part {
 			return true, true
 		}
@@ -93,10 +91,23 @@ func mentions(words []string, part string) (some, whole bool) {
 	return some, false
 }
 
+// ranges are those of the words of which the sets have the rows with a part: that of
+// the part alone when it is kept.
+func (x index) ranges(ctx context.Context, part string) ([][2]string, error) {
+	kept, err := column[bool](ctx, x.file, "select kept from parts where part = ?", part)
+	if err == nil && len(kept) == 1 && kept[0] {
+		return append(exactly(words.NameOfPart(part)), exactly(part)...), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x.stems(ctx, part)
+}
+
 // stems are the ranges of the words that have a part: a beginning up to the end of the
 // part, whatever follows it. A short part is a word alone.
 func (x index) stems(ctx context.Context, part string) (ranges [][2]string, err error) {
-	if utf8.RuneCountInString(part) < minPart {
+	if utf8.RuneCountInString(part) < words.MinPart {
 		return exactly(part), nil
 	}
 	words, err := column[string](ctx, x.file, "select word from words_parts join words on id = words_parts.rowid where words_parts match ?", phrase(part))
@@ -168,12 +179,12 @@ func (x index) phrase(ctx context.Context, pieces []string) (found sought, err e
 // the last one begins with the last of them, and has more.
 func (x index) parts(ctx context.Context, pieces []string) (phrases []string, err error) {
 	first, last := pieces[0], pieces[len(pieces)-1]
-	if utf8.RuneCountInString(last) >= minPart {
+	if utf8.RuneCountInString(last) >= words.MinPart {
 		if phrases, err = x.longer(ctx, pieces); err != nil {
 			return nil, err
 		}
 	}
-	if utf8.RuneCountInString(first) < minPart {
+	if utf8.RuneCountInString(first) < words.MinPart {
 		return phrases, nil
 	}
 	heads, err := column[string](ctx, x.file, "select word from words_parts join words on id = words_parts.rowid where words_parts match ?", phrase(first+"$"))

@@ -11,6 +11,7 @@ import (
 
 	"countersign.dev/internal/domain/tasks/record"
 	"countersign.dev/internal/domain/tasks/rowset"
+	"countersign.dev/internal/domain/tasks/words"
 )
 
 // search looks for the rows of a table that have every word of a term.
@@ -45,13 +46,13 @@ func (s search) page(ctx context.Context, term string, p Page) (ids string, tota
 
 // read looks up the words of a term among the rows that are searched. A word without
 // letters and digits means nothing.
-func (s search) read(ctx context.Context, term string) (words []sought, err error) {
+func (s search) read(ctx context.Context, term string) (all []sought, err error) {
 	deleted, ofKind, err := s.marked(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, word := range strings.Fields(term) {
-		pieces := wordsOf(word)
+		pieces := words.Of(word)
 		if len(pieces) == 0 {
 			continue
 		}
@@ -63,9 +64,9 @@ func (s search) read(ctx context.Context, term string) (words []sought, err erro
 		if s.kind != "" {
 			found.anywhere = found.anywhere.Take(ofKind)
 		}
-		words = append(words, found)
+		all = append(all, found)
 	}
-	return words, nil
+	return all, nil
 }
 
 // marked returns the rows that are deleted, and those of the kind that is searched.
@@ -172,7 +173,7 @@ func (w taskLists) readFound(ctx context.Context, ids, term string, p Page) (fou
 	err = w.Each(ctx, rows, err, func() error {
 		var description, files sql.NullString
 		t, err := scanTask(rows.Scan, p.Details, &description, &files)
-		t.Snippet = snippet(strings.Fields(term), t.Title, description.String, strings.Trim(files.String, "[]"))
+		t.Snippet = words.Snippet(strings.Fields(term), t.Title, description.String, strings.Trim(files.String, "[]"))
 		found = append(found, t)
 		return err
 	})

@@ -236,7 +236,7 @@ func TestSearchAgreesWithReadingEveryText(t *testing.T) {
 		}
 		agrees(t, w, r, 100)
 		var empty int
-		if err := w.In(t.Context()).QueryRowContext(t.Context(), "select count(*) from postings where anywhere is null").Scan(&empty); err != nil || empty != 0 {
+		if err := w.In(t.Context()).QueryRowContext(t.Context(), "select count(*) from postings where anywhere is null and word not like '*%'").Scan(&empty); err != nil || empty != 0 {
 			t.Errorf("%d words are kept that no task has, %v", empty, err)
 		}
 	}

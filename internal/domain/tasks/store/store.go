@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/domain/tasks/record"
+	"countersign.dev/internal/domain/tasks/words"
 	engine "countersign.dev/internal/sqlite"
 )
 
@@ -28,6 +29,8 @@ var (
 	schema4 string
 	//go:embed schema_5.sql
 	schema5 string
+	//go:embed schema_6.sql
+	schema6 string
 )
 
 // step brings a file from a version to the next: its schema, and then what of its rows
@@ -38,7 +41,7 @@ type step struct {
 }
 
 func steps() []step {
-	return []step{{schema: schema1}, {schema: schema2}, {schema: schema3}, {schema: schema4}, {schema5, (*file).indexAll}}
+	return []step{{schema: schema1}, {schema: schema2}, {schema: schema3}, {schema: schema4}, {schema: schema5}, {schema6, (*file).indexAll}}
 }
 
 // Workspace is the store of one workspace. It is safe for concurrent use, by
@@ -83,7 +86,7 @@ func open(ctx context.Context, name, path string, now func() time.Time, steps []
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, err
 	}
-	if err := addFunctions(); err != nil {
+	if err := words.AddFunctions(); err != nil {
 		return nil, err
 	}
 	db, err := engine.Open(ctx, "tasks", name, "")

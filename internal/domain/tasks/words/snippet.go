@@ -1,4 +1,4 @@
-package store
+package words
 
 import (
 	"slices"
@@ -9,10 +9,10 @@ import (
 // around is how many characters a snippet has on each side of what was found.
 const around = 40
 
-// snippet is the part of a text where the first of the words is found, with marks
+// Snippet is the part of a text where the first of the words is found, with marks
 // around each word. A text that is found in the title only has the title's mark. A
 // word that is nowhere as it was written is marked by its pieces.
-func snippet(words []string, title string, texts ...string) string {
+func Snippet(words []string, title string, texts ...string) string {
 	texts = append(texts, title)
 	var shown []string
 	for _, word := range words {
@@ -20,7 +20,7 @@ func snippet(words []string, title string, texts ...string) string {
 			shown = append(shown, word)
 			continue
 		}
-		shown = append(shown, wordsOf(word)...)
+		shown = append(shown, Of(word)...)
 	}
 	for _, text := range texts {
 		if at := indexAny(strings.ToLower(text), shown); at >= 0 {
