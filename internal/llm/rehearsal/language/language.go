@@ -88,6 +88,18 @@ func (x *Lexicon) Phrase(section string, words []string) int {
 	return n
 }
 
+// Only reports whether the words say something of a section, and nothing else.
+func (x *Lexicon) Only(section string, words []string) (says bool) {
+	for len(words) > 0 {
+		n := x.Phrase(section, words)
+		if says = says || n > 0; n == 0 && !x.Is(words[0], "idle", "self") {
+			return false
+		}
+		words = words[max(1, n):]
+	}
+	return says
+}
+
 // Measures lists the sections of words that ask for something of all rows.
 var Measures = []string{"count", "sum", "average", "highest", "lowest", "newest", "oldest", "compare"}
 

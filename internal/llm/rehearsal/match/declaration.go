@@ -109,14 +109,18 @@ func (t *Tool) say(at source, texts ...string) {
 	}
 }
 
+// bracketed is what a text says in brackets: examples, mostly.
 var bracketed = regexp.MustCompile(`\s*\([^()]*\)`)
 
-// Plainly is a text without what it says in brackets: examples, mostly.
-func Plainly(text string) string { return bracketed.ReplaceAllString(text, "") }
+// Purpose is the first sentence of the description.
+func (t *Tool) Purpose() string {
+	text, _, _ := strings.Cut(cmp.Or(t.Info.Description, strings.ReplaceAll(t.Info.Name, "_", " ")), ". ")
+	return strings.TrimSuffix(bracketed.ReplaceAllString(text, ""), ".")
+}
 
 // readProse notes the words of a text; the verbs that begin it order the tool.
 func (t *Tool) readProse(x *language.Lexicon, text string) {
-	words := slices.DeleteFunc(strings.Fields(Plainly(text)), func(w string) bool { return strings.ContainsAny(w, "_`") }) // names of inputs and tools
+	words := slices.DeleteFunc(strings.Fields(bracketed.ReplaceAllString(text, "")), func(w string) bool { return strings.ContainsAny(w, "_`") }) // names of inputs and tools
 	first, rest, _ := strings.Cut(strings.Join(words, " "), ". ")
 	for i, w := range english.Prose(first) {
 		if i == 0 || x.Is(w, "action") {

@@ -12,16 +12,10 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// decline says what cannot be done, and the three likeliest questions to ask instead.
+// decline says what cannot be done, and what to ask instead.
 func decline(c *match.Catalog, tokens []language.Token) string {
-	var likely []*match.Reading
-	clause := match.NewClause(c.Words, tokens, "")
-	for _, t := range c.All() {
-		likely = append(likely, c.Attempt(t, clause))
-	}
-	slices.SortStableFunc(likely, func(a, b *match.Reading) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(b.Tool.Ask, a.Tool.Ask))
-	})
+	clause, why := match.NewClause(c.Words, tokens, ""), ""
+	likely := ranked(c, clause)
 	if len(likely) > 0 && likely[0].Tool.Closed && (likely[0].Tool.IsOrdered(c.Words, clause) || likely[0].Strong && !likely[0].Tool.Writes()) {
 		return refuse(c, likely[0].Tool, clause)
 	}
@@ -29,38 +23,37 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	likely = slices.DeleteFunc(likely, func(r *match.Reading) bool {
 		return r.Tool.Closed || r.Tool.Writes() && !(invents && r.Tool.IsOrdered(c.Words, clause))
 	})
-	var offers []string
-	for _, r := range likely[:min(3, len(likely))] {
-		offers = append(offers, "“"+cmp.Or(r.Tool.Ask, purpose(r.Tool))+"”")
-	}
-	if len(offers) == 0 {
-		return "I can't do that here. " + offer(c)
-	}
-	why := ""
-	if unread := likely[0].Unread(); invents {
+	if invents {
 		why = " because I invent no texts: I only pass yours on"
-	} else if unread != "" {
-		why = fmt.Sprintf(" because I do not understand %q", speak.Clean(unread))
+	} else if len(likely) > 0 && likely[0].Unread() != "" {
+		why = fmt.Sprintf(" because I do not understand %q", speak.Clean(likely[0].Unread()))
 	}
-	return "I can't do that here" + why + "; you may ask me instead: " + result.Join(offers, "or") + "."
+	return "I can't do that here" + why + "; you may ask me instead: " + offer(likely)
 }
 
-func offer(c *match.Catalog) string {
-	const most = 12
-	if len(c.Open) == 0 {
-		return "There is nothing here that you may use."
+// ranked are the readings of a clause by all tools, the likeliest first.
+func ranked(c *match.Catalog, clause match.Clause) (likely []*match.Reading) {
+	for _, t := range c.All() {
+		likely = append(likely, c.Attempt(t, clause))
 	}
-	text := "I can:\n"
-	for _, t := range c.Open[:min(most, len(c.Open))] {
-		text += "\n- " + purpose(t) + "."
-	}
-	return text
+	slices.SortStableFunc(likely, func(a, b *match.Reading) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(b.Tool.Ask, a.Tool.Ask))
+	})
+	return likely
 }
 
-// purpose is a tool's first sentence without what it says in brackets.
-func purpose(t *match.Tool) string {
-	text, _, _ := strings.Cut(cmp.Or(t.Info.Description, strings.ReplaceAll(t.Info.Name, "_", " ")), ". ")
-	return speak.Clean(strings.TrimSuffix(match.Plainly(text), "."))
+// offer names the three likeliest questions; what a tool does where too few declare one.
+func offer(likely []*match.Reading) string {
+	const most = 3
+	declared := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return r.Tool.Ask == "" && !r.Tool.Writes() })
+	if len(declared) >= most {
+		likely = declared
+	}
+	var offers []string
+	for _, r := range likely[:min(most, len(likely))] {
+		offers = append(offers, "“"+speak.Clean(cmp.Or(r.Tool.Ask, r.Tool.Purpose()))+"”")
+	}
+	return cmp.Or(result.Join(offers, "or"), "nothing is open to you") + "."
 }
 
 // refuse names what is closed, the roles that it takes, and what one may ask about oneself.
@@ -82,17 +75,17 @@ func refuse(c *match.Catalog, t *match.Tool, clause match.Clause) string {
 	return text
 }
 
+// smallTalk answers what asks nothing of any tool. A greeting is met with questions to ask.
 func (p *planner) smallTalk() (string, bool) {
 	tokens := p.Words.Read(p.said, p.Today)
-	words := strings.Join(language.Lows(tokens), " ")
-	says := func(section string) bool { return p.Words.Is(words, section) }
+	words := language.Lows(tokens)
+	says := func(section string) bool { return p.Words.Only(section, words) }
 	switch {
 	case says("thanks"):
 		return "You are welcome.", true
-	case words == "":
-		return "Please ask a question. " + offer(p.Catalog), true
-	case says("hello"), says("help"):
-		return offer(p.Catalog), true
+	case len(words) == 0, says("hello"), says("help"):
+		open := match.Catalog{Words: p.Words, Open: slices.DeleteFunc(slices.Clone(p.Open), (*match.Tool).Writes)}
+		return "Please ask a question. I can answer: " + offer(ranked(&open, match.Clause{Order: -1})), true
 	case len(p.answers) > 0 && says("no"):
 		return "All right. Nothing was changed.", true
 	case p.waiting && (says("yes") || says("no")):
