@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"strconv"
 	"testing"
 	"time"
 )
@@ -18,6 +19,33 @@ func TestSpansAroundADay(t *testing.T) {
 	} {
 		if g := got.From.Format(time.DateOnly) + " " + got.Last().Format(time.DateOnly) + " " + got.Quarter(); g != want {
 			t.Errorf("got %s, want %s", g, want)
+		}
+	}
+}
+
+func TestSpansAreRead(t *testing.T) {
+	today := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"1 March 2026, and":     "2026-03-01 2026-03-01 12",
+		"March 5th's":           "2026-03-05 2026-03-05 9",
+		"march":                 "2026-03-01 2026-03-31 5",
+		"Sept 2024 (":           "2024-09-01 2024-09-30 9",
+		"2026-02-28.":           "2026-02-28 2026-02-28 10",
+		"last fiscal quarter?":  "2025-10-01 2025-12-31 19",
+		"next week":             "2026-03-02 2026-03-08 9",
+		"yesterday":             "2026-02-28 2026-02-28 9",
+		"2025-q4":               "2025-10-01 2025-12-31 7",
+		"third quarter of 2024": "2024-07-01 2024-09-30 21",
+		"Q2":                    "2026-04-01 2026-06-30 2",
+	} {
+		s, n := Read(text, today)
+		if g := s.From.Format(time.DateOnly) + " " + s.Last().Format(time.DateOnly) + " " + strconv.Itoa(n); g != want {
+			t.Errorf("%q: got %s, want %s", text, g, want)
+		}
+	}
+	for _, text := range []string{"31 April", "2026-13-01", "maybe", "Q5", "12", "", "quarter", "2026-03-01x"} {
+		if s, n := Read(text, today); n != 0 {
+			t.Errorf("%q: got %v", text, s)
 		}
 	}
 }

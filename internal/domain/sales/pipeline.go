@@ -3,9 +3,9 @@ package sales
 import (
 	"context"
 	"math"
-	"regexp"
-	"strconv"
+	"time"
 
+	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
 )
@@ -80,15 +80,12 @@ func summary(sums Sums, quarter Quarter, scope Scope) Pipeline {
 
 func cents(amount float64) float64 { return math.Round(amount*100) / 100 }
 
-var quarterShape = regexp.MustCompile(`^(?:[Qq]([1-4]) ([0-9]{4})|([0-9]{4})-[Qq]([1-4]))$`)
-
-// parseQuarter reads "Q1 2026" and "2026-Q1". Anything else is INVALID_INPUT.
+// parseQuarter reads "Q1 2026" and "2026-Q1". What names no year is INVALID_INPUT.
 func parseQuarter(text string) (Quarter, error) {
-	m := quarterShape.FindStringSubmatch(text)
-	if m == nil {
+	none := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC) // in whose year is what names none
+	span, n := calendar.Read(text, none)
+	if n < len(text) || span.Months != 3 || span.From.Year() < 1 {
 		return Quarter{}, fault.InvalidInput.New("This is not a quarter.").Suggest("Write it as Q1 2026 or 2026-Q1.").Fields("quarter")
 	}
-	year, _ := strconv.Atoi(m[2] + m[3]) // digits, by the pattern; one of the two is empty
-	number, _ := strconv.Atoi(m[1] + m[4])
-	return Quarter{year, number}, nil
+	return quarterOf(span.From), nil
 }

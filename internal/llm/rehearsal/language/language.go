@@ -231,94 +231,32 @@ type Token struct {
 	Rest    string // behind a colon, a comma or "because": the text that follows it, as written
 }
 
-// written is a shape that ends where a word ends. A fiscal year is a year.
-func written(shape string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\(?(?:fy)?(` + shape + `)(?:'s)?[.,;:?!)]*(?:\s|$)`)
-}
-
-const (
-	year  = `(?P<y>\d{4})`
-	month = `(?P<m>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
-	day   = `(?P<d>\d{1,2})(?:st|nd|rd|th)?`
-)
-
-// shapes are the ways to write a value.
-var shapes = []*regexp.Regexp{
-	written(`(?P<day>yesterday|today|tomorrow)`),
-	written(`(?P<step>last|this|next) (?:fiscal )?(?P<unit>week|month|quarter|year)`),
-	written(`(?:` + year + `-)?(?:q(?P<q>[1-4])|(?P<rank>first|second|third|fourth) quarter)(?:(?:-| of | )(?P<of>\d{4}))?`),
-	written(year + `-(?P<m>\d\d)-(?P<d>\d\d)`),
-	written(day + ` ` + month + `(?:,? ` + year + `)?`),
-	written(month + ` ` + day + `(?:,? ` + year + `)?`),
-	written(month + `(?: ` + year + `)?`),
-	written(`[$€£]?(?P<n>[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?)(?P<scale>[km]?)(?P<percent>%| percent| pct)?(?: (?P<large>thousand|million|mio|billion))?(?: (?:dollars?|usd|euros?|eur|gbp))?`),
-}
-
-// valueAt reads the value at the beginning of a text, and its end; 0 for none.
-func valueAt(text, before string, today time.Time) (Token, int) {
-	for _, shape := range shapes {
-		at := shape.FindStringSubmatchIndex(text)
-		if at == nil {
-			continue
-		}
-		parts := map[string]string{}
-		for i, name := range shape.SubexpNames() {
-			parts[name] = strings.ToLower(text[max(0, at[2*i]):max(0, at[2*i+1])])
-		}
-		if t := read(parts, before, today); t.Kind != Word {
-			t.Text = text[at[2]:at[3]]
-			return t, at[3]
-		}
-	}
-	return Token{}, 0
-}
-
-// read reads the parts of a shape. What has none of a year is in today's. It is a word
-// when the parts are no such value: 31 April, or "may" where no month is expected.
-func read(parts map[string]string, before string, today time.Time) (t Token) {
-	step := slices.Index([]string{"last", "this", "next"}, parts["step"]) - 1
-	y, m, d := cmp.Or(Ordinal(parts["y"]+parts["of"]), today.Year()), monthOf(parts["m"]), Ordinal(parts["d"])
-	from := time.Date(y, time.Month(m), max(1, d), 0, 0, 0, 0, time.UTC)
-	expected := parts["y"] != "" || slices.Contains([]string{"in", "before", "after", "since", "until", "by", "during", "due", "between", "and"}, before)
-	switch t.Kind = Date; {
-	case parts["day"] != "":
-		t.Span = calendar.Day(today, slices.Index([]string{"yesterday", "today", "tomorrow"}, parts["day"])-1)
-	case parts["unit"] == "week":
-		t.Span = calendar.Week(today, step)
-	case parts["unit"] != "":
-		t.Span = calendar.Period(today, map[string]int{"month": 1, "quarter": 3, "year": 12}[parts["unit"]], step)
-	case parts["q"]+parts["rank"] != "":
-		t.Span = calendar.Period(time.Date(y, time.Month(3*Ordinal(parts["q"]+parts["rank"])), 1, 0, 0, 0, 0, time.UTC), 3, 0)
-	case d > 0 && from.Day() == d && int(from.Month()) == m:
-		t.Span = calendar.Day(from, 0)
-	case parts["d"] == "" && m > 0 && expected:
-		t.Span = calendar.Period(from, 1, 0)
-	default:
-		t.Kind, t.Percent = Number, parts["percent"] != ""
-		v, err := strconv.ParseFloat(strings.ReplaceAll(parts["n"], ",", ""), 64)
-		if t.Value = v * cmp.Or(scales[parts["scale"]], 1) * cmp.Or(scales[parts["large"]], 1); err != nil || math.IsInf(v, 0) {
-			return Token{}
-		}
-	}
-	return t
-}
+// amount is a way to write a number, up to where a word ends.
+var amount = regexp.MustCompile(`(?i)^([$€£]?([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?)([km]?)(%| percent| pct)?(?: (thousand|million|mio|billion))?(?: (?:dollars?|usd|euros?|eur|gbp))?)(?:'s)?[.,;:?!)]*(?:\s|$)`)
 
 var scales = map[string]float64{"k": 1e3, "m": 1e6, "thousand": 1e3, "million": 1e6, "mio": 1e6, "billion": 1e9}
 
-// monthOf reads a month's name or its number; 0 for none.
-func monthOf(text string) int {
-	if text == "" {
-		return 0
-	}
-	return cmp.Or(Ordinal(text), (4+strings.Index("jan feb mar apr may jun jul aug sep oct nov dec", text[:min(3, len(text))]))/4)
-}
+// datable are the words behind which a month may be alone: "may" is a verb too.
+var datable = strings.Fields("in before after since until by during due between and")
 
-var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"}
+// fiscal is what may stand before a value; a fiscal year is a year.
+var fiscal = regexp.MustCompile(`(?i)^\(?(?:fy)?`)
 
-// Ordinal reads a whole number or a rank: "second", "2", "3rd". It is 0 for others.
-func Ordinal(w string) int {
-	if n, err := strconv.Atoi(strings.TrimRight(w, "stndrh")); err == nil {
-		return n
+// valueAt reads the value at the beginning of a text, and its end; 0 for none.
+func valueAt(text, before string, today time.Time) (Token, int) {
+	start := len(fiscal.FindString(text))
+	text = text[start:]
+	if span, n := calendar.Read(text, today); n > 0 && (span.Months != 1 || strings.ContainsAny(text[:n], "0123456789 ") || slices.Contains(datable, before)) {
+		return Token{Text: text[:n], Kind: Date, Span: span}, start + n
 	}
-	return slices.Index(ordinals, w) + 1
+	m := amount.FindStringSubmatch(text)
+	if m == nil {
+		return Token{}, 0
+	}
+	v, err := strconv.ParseFloat(strings.ReplaceAll(m[2], ",", ""), 64)
+	if err != nil || math.IsInf(v, 0) {
+		return Token{}, 0
+	}
+	v *= cmp.Or(scales[strings.ToLower(m[3])], 1) * cmp.Or(scales[strings.ToLower(m[5])], 1)
+	return Token{Text: m[1], Kind: Number, Value: v, Percent: m[4] != ""}, start + len(m[1])
 }

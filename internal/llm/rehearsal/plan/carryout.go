@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
@@ -316,7 +317,7 @@ func (p *planner) chosen(things []speak.Thing) speak.Thing {
 	var words, names []string
 	answer, _ := p.next()
 	for _, t := range p.Words.Read(answer, p.Today) {
-		if at := language.Ordinal(t.Low); at > 0 && at <= len(things) {
+		if at := calendar.Ordinal(t.Low); at > 0 && at <= len(things) {
 			return things[at-1]
 		}
 		if !p.Words.Is(t.Low, "idle") {

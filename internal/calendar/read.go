@@ -1,0 +1,88 @@
+package calendar
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	year  = `(?P<y>\d{4})`
+	month = `(?P<m>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
+	day   = `(?P<d>\d{1,2})(?:st|nd|rd|th)?`
+)
+
+// shapes are the ways to write a span.
+var shapes = []*regexp.Regexp{
+	whole(`(?P<day>yesterday|today|tomorrow)`),
+	whole(`(?P<step>last|this|next) (?:fiscal )?(?P<unit>week|month|quarter|year)`),
+	whole(`(?:` + year + `-)?(?:q(?P<q>[1-4])|(?P<rank>first|second|third|fourth) quarter)(?:(?:-| of | )(?P<of>\d{4}))?`),
+	whole(year + `-(?P<m>\d\d)-(?P<d>\d\d)`),
+	whole(day + ` ` + month + `(?:,? ` + year + `)?`),
+	whole(month + ` ` + day + `(?:,? ` + year + `)?`),
+	whole(month + `(?: ` + year + `)?`),
+}
+
+// whole is a shape that ends where a word ends.
+func whole(shape string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:` + shape + `)(?:'s)?[.,;:?!)]*(?:\s|$)`)
+}
+
+// Read reads the span at the beginning of a text, and how long its words are; 0 when
+// it begins with none. What has no year of its own is in today's.
+func Read(text string, today time.Time) (s Span, length int) {
+	for _, shape := range shapes {
+		at := shape.FindStringSubmatchIndex(text)
+		if at == nil {
+			continue
+		}
+		parts := map[string]string{}
+		for i, name := range shape.SubexpNames() {
+			parts[name] = strings.ToLower(text[max(0, at[2*i]):max(0, at[2*i+1])])
+		}
+		if s = span(parts, today.UTC()); s != (Span{}) {
+			return s, len(strings.TrimSuffix(strings.TrimRight(text[:at[1]], ".,;:?!) \t\r\n"), "'s"))
+		}
+	}
+	return s, 0
+}
+
+// span is what the parts of a shape mean; the zero one for 31 April.
+func span(parts map[string]string, today time.Time) Span {
+	step := slices.Index([]string{"last", "this", "next"}, parts["step"]) - 1
+	y, m, d := cmp.Or(Ordinal(parts["y"]+parts["of"]), today.Year()), monthOf(parts["m"]), Ordinal(parts["d"])
+	from := time.Date(y, time.Month(m), max(1, d), 0, 0, 0, 0, time.UTC)
+	switch {
+	case parts["day"] != "":
+		return Day(today, slices.Index([]string{"yesterday", "today", "tomorrow"}, parts["day"])-1)
+	case parts["unit"] == "week":
+		return Week(today, step)
+	case parts["unit"] != "":
+		return Period(today, map[string]int{"month": 1, "quarter": 3, "year": 12}[parts["unit"]], step)
+	case parts["m"] == "":
+		return Period(time.Date(y, time.Month(3*Ordinal(parts["q"]+parts["rank"])), 1, 0, 0, 0, 0, time.UTC), 3, 0)
+	case parts["d"] == "":
+		return Period(from, 1, 0)
+	case from.Day() == d && int(from.Month()) == m:
+		return Day(from, 0)
+	}
+	return Span{}
+}
+
+// monthOf reads a month's number, or its name.
+func monthOf(text string) int {
+	return cmp.Or(Ordinal(text), (4+strings.Index("jan feb mar apr may jun jul aug sep oct nov dec", text[:min(3, len(text))]))/4)
+}
+
+var ordinals = strings.Fields("first second third fourth fifth sixth seventh eighth")
+
+// Ordinal reads a whole number or a rank: "second", "2", "3rd". It is 0 for others.
+func Ordinal(word string) int {
+	if n, err := strconv.Atoi(strings.TrimRight(word, "stndrh")); err == nil {
+		return n
+	}
+	return slices.Index(ordinals, word) + 1
+}
