@@ -98,14 +98,11 @@ func nextOf(server, tool string, args json.RawMessage, page *result.Page) *list 
 	if len(args) > 0 && json.Unmarshal(args, &next.args) != nil {
 		return nil
 	}
-	switch {
-	case page.Next != "":
-		next.args["cursor"], _ = json.Marshal(page.Next) // a string
-	case page.Counted:
-		next.args["offset"], _ = json.Marshal(page.Offset + page.Returned)
-	default:
+	input, value := page.Following()
+	if input == "" {
 		return nil
 	}
+	next.args[input], _ = json.Marshal(value) // a text or a number
 	return next
 }
 

@@ -161,6 +161,18 @@ type Page struct {
 	Hint     string // the sentence that says the list is incomplete; empty when it is complete
 }
 
+// Following is the input that asks for the page after this one, and its value; empty
+// when there is none.
+func (p *Page) Following() (input string, value any) {
+	switch {
+	case p.Next != "":
+		return "cursor", p.Next
+	case p.Counted && p.More:
+		return "offset", p.Offset + p.Returned
+	}
+	return "", nil
+}
+
 func (p *Page) hint() string {
 	if p.Noun == "" {
 		return fmt.Sprintf("Showing %d results. Results are incomplete.", p.Returned)

@@ -32,7 +32,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// searches and planners agree on what is the same word.
 	"internal/english":    {outside: []string{"github.com/blevesearch/snowballstem"}},
 	"internal/pattern":    {},
-	"internal/toolsearch": {ours: []string{"english", "result"}},
+	"internal/toolsearch": {ours: []string{"english", "result", "schema"}},
 	// a vocabulary of a language model, for budgets.
 	"internal/tokens": {outside: []string{"github.com/tiktoken-go/tokenizer"}},
 	// months, quarters and years are the same in questions, in answers, in sample data and in the evaluation.
@@ -43,7 +43,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/confirm": {ours: []string{"access", "audit", "fault", "quota", "result"}},
 	"internal/tool":    {ours: []string{"access", "audit", "confirm", "fault", "plaintext", "result", "schema", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
 	// the gateway checks what a model wrote as the server does, and with the same words.
-	"internal/schema": {ours: []string{"fault", "strictjson"}, outside: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	"internal/schema": {ours: []string{"fault", "strictjson"}, outside: []string{"github.com/google/jsonschema-go", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	// the hot path's bytes: it reads what the SDK would, into the SDK's types where they have structure.
 	"internal/mcpwire": {outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	// every request passes the gate, and it knows neither tools nor MCP; the REST face is the same for servers and the gateway.
@@ -94,7 +94,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/rehearsal": {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/plan", "result"}},
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
 	"internal/llm/rehearsal/language": {ours: []string{"calendar", "english"}, outside: []string{"go.yaml.in/yaml"}},
-	"internal/llm/rehearsal/match":    {ours: []string{"agent", "calendar", "english", "llm/rehearsal/language", "result", "schema"}, outside: []string{"github.com/google/jsonschema-go"}},
+	"internal/llm/rehearsal/match":    {ours: []string{"agent", "calendar", "english", "llm/rehearsal/language", "result", "schema"}},
 	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "english", "fault", "llm/rehearsal/language", "llm/rehearsal/match", "result", "schema"}},
 	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "calendar", "english", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak", "result"}},
 	"internal/upstream":               {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},

@@ -6,13 +6,13 @@ package toolsearch
 
 import (
 	"cmp"
-	"encoding/json"
 	"math"
 	"slices"
 	"strings"
 
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // How much a word counts by its place.
@@ -47,7 +47,9 @@ func New(tools []result.ToolInfo) *Index {
 		x.add(i, t.Name, inName)
 		x.add(i, t.Title, inTitle)
 		x.add(i, t.Description, inDescription)
-		x.add(i, strings.Join(fieldsOf(t.InputSchema), " "), inFields)
+		for _, p := range schema.Properties(t.InputSchema) {
+			x.add(i, p.Name+" "+p.Description, inFields)
+		}
 		if t.Fields != nil {
 			x.add(i, strings.Join(t.Fields.Synonyms, " "), inFields)
 			for name, f := range t.Fields.Output {
@@ -95,18 +97,6 @@ func (x *Index) Search(query string, most int) []string {
 		names = append(names, x.names[tool])
 	}
 	return names
-}
-
-// fieldsOf lists the names and descriptions of a schema's properties.
-func fieldsOf(schema json.RawMessage) (texts []string) {
-	var s struct {
-		Properties map[string]struct{ Description string }
-	}
-	_ = json.Unmarshal(schema, &s) // another server's schema may be anything
-	for name, p := range s.Properties {
-		texts = append(texts, name, p.Description)
-	}
-	return texts
 }
 
 // common are words that say nothing of what a tool is for.

@@ -6,7 +6,6 @@ package match
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"math"
 	"regexp"
@@ -14,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/google/jsonschema-go/jsonschema"
 
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
@@ -75,24 +72,19 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 		t.orders[english.Stem(first)] = true
 	}
 	t.say(inSynonym, meta.Synonyms...)
-	in, out := &jsonschema.Schema{}, &jsonschema.Schema{} // one that cannot be read declares nothing
-	_, _ = json.Unmarshal(info.InputSchema, in), json.Unmarshal(info.OutputSchema, out)
-	for _, name := range slices.Sorted(maps.Keys(in.Properties)) {
-		f := newField(name, in.Properties[name], meta.Input[name])
-		f.Required = slices.Contains(in.Required, name)
+	for _, p := range schema.Properties(info.InputSchema) {
+		f := newField(p, meta.Input[p.Name])
 		t.Own = t.Own || f.Self && !f.Required
 		for _, p := range f.phrases {
 			t.say(inValues, p.words...)
 		}
 		if t.Inputs = append(t.Inputs, f); !f.Is(Paging) {
-			t.say(inMore, append(f.Synonyms, name)...)
+			t.say(inMore, append(f.Synonyms, f.Name)...)
 		}
 	}
-	envelopes := slices.Concat([]*jsonschema.Schema{out}, out.AnyOf, out.OneOf) // ours is not read: a question for code asks for no error's code
-	if i := slices.IndexFunc(envelopes, func(s *jsonschema.Schema) bool { return s.Properties["data"] != nil }); i >= 0 {
-		out = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{envelopes[i].Properties["data"]}, Defs: out.Defs}
+	for _, p := range schema.Everywhere(info.OutputSchema, "data") { // our envelope is not read: a question for code asks for no error's code
+		t.readColumn(newField(p, meta.Output[p.Name]))
 	}
-	t.readColumns(out, meta.Output, 9)
 	slices.SortStableFunc(t.Columns, func(a, b *Field) int { return cmp.Compare(a.Name, b.Name) })
 	for _, f := range t.Inputs {
 		f.Unit = cmp.Or(f.Unit, t.Column(f.base).Unit)
@@ -132,29 +124,18 @@ func (t *Tool) readProse(x *language.Lexicon, text string) {
 	t.say(inMore, slices.DeleteFunc(english.Prose(rest), isIdle)...)
 }
 
-// readColumns collects an answer's fields, outer ones first; of one name, the
-// first counts. What a change answers is not what it is for.
-func (t *Tool) readColumns(s *jsonschema.Schema, meta map[string]result.Field, depth int) {
-	if s == nil || depth == 0 {
-		return
+// readColumn adds a field of the answers; of one name, the first counts. What a change
+// answers is not what it is for.
+func (t *Tool) readColumn(f *Field) {
+	if t.Columns = append(t.Columns, f); !f.Is(Choice) && len(f.phrases) > 0 && t.Lists() {
+		t.States = append(t.States, f)
 	}
-	inner := append(slices.Concat(s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Defs))), s.Items)
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		inner = append(inner, s.Properties[name])
-		f := newField(name, s.Properties[name], meta[name])
-		if t.Columns = append(t.Columns, f); !f.Is(Choice) && len(f.phrases) > 0 && t.Lists() {
-			t.States = append(t.States, f)
-		}
-		words := slices.Clone(f.Synonyms)
-		if f.Show != result.ShowDetail && !strings.HasSuffix(name, "_at") { // else its own name is no reason to ask for it
-			words = append(words, name)
-		}
-		if !t.Writes() {
-			t.say(inColumns, words...)
-		}
+	words := slices.Clone(f.Synonyms)
+	if f.Show != result.ShowDetail && !strings.HasSuffix(f.Name, "_at") { // else its own name is no reason to ask for it
+		words = append(words, f.Name)
 	}
-	for _, one := range inner {
-		t.readColumns(one, meta, depth-1)
+	if !t.Writes() {
+		t.say(inColumns, words...)
 	}
 }
 
@@ -163,7 +144,7 @@ func (t *Tool) Column(name string) *Field {
 	if f := t.Columns.Named(name); f != nil {
 		return f
 	}
-	return newField(name, &jsonschema.Schema{}, result.Field{})
+	return newField(schema.Property{Name: name}, result.Field{})
 }
 
 // column is the first column that fits, by name; an empty one when none does.
@@ -270,16 +251,12 @@ var sides = map[string]side{
 
 // Field is one input or one column.
 type Field struct {
-	result.Field // the declared metadata
-	Name         string
-	Kind         Kind
-	Words        []string // of the name
-	Enum         []string
-	Required     bool
-	Noun         string // what an id identifies: "employee" of root_employee_id
-	Format       string // of its values: "uuid"
+	result.Field    // the declared metadata
+	schema.Property // and the schema
+	Kind            Kind
+	Words           []string // of the name
+	Noun            string   // what an id identifies: "employee" of root_employee_id
 
-	typ     string
 	stems   language.Set // of the name
 	also    language.Set // of the synonyms
 	side    side         // of a number or a date
@@ -297,27 +274,14 @@ type phrase struct {
 	values []any
 }
 
-func newField(name string, s *jsonschema.Schema, meta result.Field) *Field {
-	f := &Field{Field: meta, Name: name, Words: english.Words(name)}
-	for _, one := range slices.Concat([]*jsonschema.Schema{s}, s.AnyOf, s.OneOf) {
-		for _, t := range append(one.Types, one.Type) {
-			if t != "null" {
-				f.typ = cmp.Or(f.typ, t)
-			}
-		}
-		f.Format = cmp.Or(f.Format, one.Format)
-		for _, e := range one.Enum {
-			if text, ok := e.(string); ok {
-				f.Enum = append(f.Enum, text)
-			}
-		}
-	}
+func newField(p schema.Property, meta result.Field) *Field {
+	f := &Field{Field: meta, Property: p, Words: english.Words(p.Name)}
 	f.stems = language.Stems(f.Words...)
 	f.Noun = english.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return IsID(w) || w == "number" }), " "))
-	if f.Kind = f.kind(s); f.Is(Number, Date) {
+	if f.Kind = f.kind(); f.Is(Number, Date) {
 		f.base = strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { f.side += sides[w]; return sides[w] != none }), "_")
 	}
-	if english.LastWord(name) == "year" || IsID(name) {
+	if english.LastWord(f.Name) == "year" || IsID(f.Name) {
 		f.Show = cmp.Or(f.Show, result.ShowYear)
 	}
 	f.also = language.Stems(english.Words(strings.Join(meta.Synonyms, " "))...)
@@ -334,7 +298,7 @@ func (f *Field) readPhrases() {
 		}
 		f.phrases[i].values = append(f.phrases[i].values, value)
 	}
-	if f.typ == "boolean" {
+	if f.Type == "boolean" {
 		for _, text := range append(f.Synonyms, f.Name) {
 			add(text, true)
 		}
@@ -351,8 +315,8 @@ func (f *Field) readPhrases() {
 }
 
 // kind sorts an input or a column by what it holds.
-func (f *Field) kind(s *jsonschema.Schema) Kind {
-	number := f.typ == "number" || f.typ == "integer"
+func (f *Field) kind() Kind {
+	number := f.Type == "number" || f.Type == "integer"
 	switch {
 	case slices.Contains([]string{"limit", "cursor", "offset", "page", "page_size", "pagesize", "per_page"}, strings.ToLower(f.Name)):
 		return Paging
@@ -360,19 +324,19 @@ func (f *Field) kind(s *jsonschema.Schema) Kind {
 		return Order
 	case len(f.Enum) > 0:
 		return Choice
-	case (f.typ == "string" || number) && (f.Format == "uuid" || IsID(f.Name) || f.Like != ""):
+	case (f.Type == "string" || number) && (f.Format == "uuid" || IsID(f.Name) || f.Like != ""):
 		return ID
 	case f.Format == "date" || f.Format == "date-time":
 		return Date
 	case number:
 		return Number
-	case f.typ != "string" || f.Format != "":
+	case f.Type != "string" || f.Format != "":
 		return ""
 	case f.has("query", "search", "keyword", "text"):
 		return Search
 	case f.has("name", "title", "term", "phrase", "label", "subject"):
 		return Title
-	case s.MaxLength != nil && *s.MaxLength >= 200:
+	case f.MaxLength >= 200:
 		return Prose
 	}
 	return Text
@@ -403,9 +367,9 @@ func Cents(v float64) float64 { return math.Round(v*100) / 100 }
 func (f *Field) Value(text string) any {
 	n, err := strconv.Atoi(text)
 	switch {
-	case f.typ == "integer" && err == nil:
+	case f.Type == "integer" && err == nil:
 		return n
-	case f.typ == "integer" || f.Format == "uuid" && !schema.IsUUID(text):
+	case f.Type == "integer" || f.Format == "uuid" && !schema.IsUUID(text):
 		return nil
 	}
 	return text

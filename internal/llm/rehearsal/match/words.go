@@ -241,7 +241,7 @@ func (c *Catalog) sortOf(e Entity, before string) string {
 func (c *Catalog) Numbered(noun, number language.Token) language.Token {
 	for _, t := range c.All() {
 		id := t.Inputs.First(func(f *Field) bool {
-			return f.Is(ID) && english.Stem(f.Noun) == noun.Stem && (f.Like != "" || f.typ == "integer")
+			return f.Is(ID) && english.Stem(f.Noun) == noun.Stem && (f.Like != "" || f.Type == "integer")
 		})
 		if id != nil && strings.Trim(number.Text, "0123456789") == "" {
 			letters := strings.TrimRight(id.Like, "0123456789")

@@ -188,13 +188,11 @@ func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *spe
 
 // following are the arguments for the page behind a page; nil when there is none.
 func following(a *speak.Answer, args map[string]any) map[string]any {
-	switch {
-	case a.Next != "":
-		return with(args, "cursor", a.Next)
-	case a.Counted && a.More:
-		return with(args, "offset", a.Offset+a.Returned)
+	input, value := a.Following()
+	if input == "" {
+		return nil
 	}
-	return nil
+	return with(args, input, value)
 }
 
 func with(args map[string]any, name string, value any) map[string]any {
