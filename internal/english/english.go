@@ -62,3 +62,11 @@ func LastWord(name string) string {
 
 // Numbers are the words for 2 to 20.
 var Numbers = strings.Fields("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty")
+
+// Function are the words that say nothing of what a text is about: articles, pronouns,
+// prepositions, auxiliary verbs and question words.
+var Function = strings.Fields(`a an the this that these those there here it its they them their theirs is are was were be been being am do
+	does did has have had having can could may might will shall and or also as so then too just only both each per
+	than such very of in on at to for from with within by into onto about under below above over among between
+	inside near via what which who whom whose where when how much many all any every some us we our ours you your
+	yours up out`)

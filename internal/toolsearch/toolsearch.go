@@ -99,13 +99,13 @@ func (x *Index) Search(query string, most int) []string {
 	return names
 }
 
-// common are words that say nothing of what a tool is for.
-var common = strings.Fields("a an and any are as at be by can do does for from give has have how i if in is it its list me my of on one only or our show that the their them there these they this to us was we what when where which who whose will with you your")
+// common are more words that say nothing of what a tool is for.
+var common = strings.Fields("give i if list me my one show")
 
 // stems splits a text into the stems of its words: my_tool and myTool are two.
 func stems(text string) (all []string) {
 	for _, w := range english.Words(text) {
-		if !slices.Contains(common, w) {
+		if !slices.Contains(common, w) && !slices.Contains(english.Function, w) {
 			all = append(all, english.Stem(w))
 		}
 	}

@@ -59,6 +59,9 @@ func English() *Lexicon {
 			x.phrases[section][p] = true
 		}
 	}
+	for _, w := range english.Function {
+		x.phrases["idle"][w] = true
+	}
 	for i, group := range slices.Concat(file.Same, file.Means) {
 		for j, w := range group {
 			if s := english.Stem(w); i < len(file.Same) || j == 0 { // a meaning goes one way only
@@ -227,6 +230,7 @@ type Token struct {
 	Capital bool
 	Value   float64 // of a number
 	Percent bool
+	Sort    string // of an id: the stem of what it identifies
 	Span    calendar.Span
 	Rest    string // behind a colon, a comma or "because": the text that follows it, as written
 }

@@ -21,17 +21,18 @@ type bounds struct {
 	beyond  bool // without the value itself
 }
 
+// ends are the sections of words that make the value behind them the end of a range.
+var ends = map[string]bounds{"from": {side: lower}, "over": {side: lower, beyond: true}, "upto": {side: upper}, "under": {side: upper, beyond: true}}
+
 func (r reader) boundsOf(i int) bounds {
 	for n := min(3, i); n > 0; n-- {
-		phrase := strings.Join(language.Lows(r.Tokens[i-n:i]), " ")
-		switch beyond := r.x.Is(phrase, "strictly"); {
-		case r.x.Is(phrase, "above"):
-			return bounds{i - n, i + 1, lower, beyond}
-		case r.x.Is(phrase, "below"):
-			return bounds{i - n, i + 1, upper, beyond}
+		for section, b := range ends {
+			if b.at, b.end = i-n, i+1; r.x.Is(strings.Join(language.Lows(r.Tokens[i-n:i]), " "), section) {
+				return b
+			}
 		}
 	}
-	for end, section := range map[side]string{lower: "ormore", upper: "orless"} {
+	for section, end := range map[string]side{"ormore": lower, "orless": upper} {
 		if n := r.x.Phrase(section, r.lows(i+1)); n > 0 {
 			return bounds{i, i + 1 + n, end, false}
 		}

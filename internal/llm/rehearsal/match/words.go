@@ -175,7 +175,7 @@ func (r *Reading) entity(i int) Entity {
 		e.end++
 	}
 	e.Words = english.Prose(e.Text)
-	e.sort = r.c.sortOf(e, r.low(i-1))
+	e.sort = r.Tokens[i].Sort
 	before := r.beforeValue(i)
 	for r.isAnchor(before) {
 		before = r.beforeValue(before)
@@ -221,35 +221,28 @@ func (r *Reading) ofOther(e Entity) bool {
 	})
 }
 
-// sortOf is the stem of what a number, behind its noun, or a code like TICK-004 is the
-// id of; empty when no tool has such ids.
-func (c *Catalog) sortOf(e Entity, before string) string {
-	if strings.Trim(e.Text, "0123456789") == "" {
-		return english.Stem(before)
-	}
-	letters, _, _ := strings.Cut(strings.ToUpper(e.Text), "-")
-	for _, t := range c.All() {
-		if id := t.Inputs.First(func(f *Field) bool { return e.Code && strings.HasPrefix(f.Like, letters+"-") }); id != nil {
-			return english.Stem(id.Noun)
+// Identify finds the codes, and the numbers behind their noun, that are ids of a tool: it
+// sets of what sort, and writes a number as such ids are: "ticket 4" is TICK-004.
+func (c *Catalog) Identify(tokens []language.Token) {
+	for i, t := range tokens {
+		digits := i > 0 && strings.Trim(t.Text, "0123456789") == ""
+		for _, tool := range c.All() {
+			id := tool.Inputs.First(func(f *Field) bool {
+				letters, _, like := strings.Cut(f.Like, "-")
+				behind := digits && f.Is(ID) && english.Stem(f.Noun) == tokens[i-1].Stem && (f.Like != "" || f.Type == "integer")
+				return behind || like && t.Kind == language.Code && strings.HasPrefix(strings.ToUpper(t.Text), letters+"-")
+			})
+			if id != nil && digits {
+				letters := strings.TrimRight(id.Like, "0123456789")
+				t.Text = fmt.Sprintf("%s%0*s", letters, len(id.Like)-len(letters), t.Text)
+			}
+			if id != nil {
+				low := strings.ToLower(t.Text)
+				tokens[i] = language.Token{Text: t.Text, Low: low, Stem: low, Kind: language.Code, Owns: t.Owns, Sort: english.Stem(id.Noun)}
+				break
+			}
 		}
 	}
-	return ""
-}
-
-// Numbered is a number with the noun before it as the id of such a thing is written:
-// "ticket 4" is TICK-004, and "task 4" is 4.
-func (c *Catalog) Numbered(noun, number language.Token) language.Token {
-	for _, t := range c.All() {
-		id := t.Inputs.First(func(f *Field) bool {
-			return f.Is(ID) && english.Stem(f.Noun) == noun.Stem && (f.Like != "" || f.Type == "integer")
-		})
-		if id != nil && strings.Trim(number.Text, "0123456789") == "" {
-			letters := strings.TrimRight(id.Like, "0123456789")
-			text := fmt.Sprintf("%s%0*s", letters, len(id.Like)-len(letters), number.Text)
-			return language.Token{Text: text, Low: strings.ToLower(text), Stem: strings.ToLower(text), Kind: language.Code}
-		}
-	}
-	return number
 }
 
 // Owned puts the apostrophe that "sarahs salary" lacks into a word that no tool knows,

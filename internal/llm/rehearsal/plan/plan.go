@@ -226,10 +226,8 @@ func (p *planner) tokens(question string) []language.Token {
 		if p.subject != "" && p.Words.Is(t.Low, "pronoun") {
 			tokens[i] = language.Token{Text: p.subject, Kind: language.Quoted, Owns: p.Words.Is(t.Low, "possessive")}
 		}
-		if i > 0 && t.Kind == language.Number {
-			tokens[i] = p.Numbered(tokens[i-1], t)
-		}
 	}
+	p.Identify(tokens)
 	return tokens
 }
 
