@@ -54,7 +54,6 @@ type Reading struct {
 	uses     []use
 	vague    bool // it has nothing but a name
 	anchored bool // a word says what the tool is about, or what it answers
-	coded    bool // the form of an id says what the tool is about
 }
 
 // Target is a thing whose id an input of a tool needs.
@@ -256,7 +255,7 @@ func (c Clause) has(words ...string) bool {
 
 // OpensAnew reports whether the clause has a verb. One without goes on with an order.
 func (c Clause) OpensAnew(x *language.Lexicon) bool {
-	return c.Asks || x.Is(c.Verb, "reading", "action")
+	return c.Asks || x.Is(c.Verb, "reading", "present", "action")
 }
 
 // IsOrdered reports whether a clause orders, without any doubt, what a tool changes.

@@ -60,23 +60,28 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	return r.Reading
 }
 
-// deed is how a question asks where or how something is done.
-var deed = regexp.MustCompile(`^(?:show )?(where|how) (?:do we \w+ |(?:.+ )?(?:is|are) (?:.+ )?\w+ed$)`)
+// deed is how a question asks where or how something is done, and howto how to do it.
+var (
+	deed  = regexp.MustCompile(`^(?:show )?(where|how) (?:do we \w+ |(?:.+ )?(?:is|are) (?:.+ )?\w+ed$)`)
+	howto = regexp.MustCompile(`^(?:(?:show |explain )?how (?:(?:do|does|can|should|would) (?:i|we|you|one)|to)|what (?:do|should) i do (?:if|when)|what (?:is|are) the (?:way|process|procedure|steps) (?:to|for)|i (?:forgot|have forgotten)) `)
+)
 
 // sought takes "how do I reset a password?" as the query of a tool that keeps guides,
 // and "where do we seal cursors?" as that of one that finds where and how, when no
 // other tool is about a word of it. It is nil for anything else.
 func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
 	words, x := language.Lows(clause.Tokens), c.Words
-	m, n := deed.FindStringSubmatch(strings.Join(words, " ")), x.Phrase("howto", words)
-	guides := (n > 0 || !clause.negated && len(words) > 0 && x.Is(words[len(words)-1], "instructions")) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
+	text := strings.Join(words, " ")
+	m, opening := deed.FindStringSubmatch(text), howto.FindString(text)
+	named := !clause.negated && len(words) > 0 && x.Is(words[len(words)-1], "guide")
+	guides := (opening != "" || named) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
 	f := t.Inputs.First(func(f *Field) bool { return f.Is(Search) && (guides || m != nil && f.also[m[1]]) })
 	other := slices.ContainsFunc(clause.Tokens, func(w language.Token) bool {
 		known := func(t2 *Tool) bool { return t2 != t && t2.source[w.Stem] >= inColumns && !x.Is(w.Low, "idle") }
 		named := w.Capital && w.Text[1:] == w.Low[1:] && w.Low != clause.Verb
 		return x.Is(w.Low, "pronoun") || !guides && (named || w.Owns || x.Is(w.Low, "self", "quantity") || slices.ContainsFunc(c.All(), known))
 	})
-	words = slices.DeleteFunc(words[n:], func(w string) bool { return x.Is(w, "idle", "self", "instructions") || guides && x.Is(w, "vague") })
+	words = slices.DeleteFunc(strings.Fields(text[len(opening):]), func(w string) bool { return x.Is(w, "idle", "self", "guide") || guides && x.Is(w, "vague") })
 	if f == nil || other || len(words) == 0 || !guides && len(words) < 2 {
 		return nil
 	}
@@ -126,7 +131,7 @@ func (r *Reading) name(i int) {
 		return
 	}
 	if e.Code && e.sort != "" {
-		r.coded, r.anchored = true, true
+		r.Strong, r.anchored = true, true
 	}
 	if !e.Self {
 		r.Values = append(r.Values, e.Text)
@@ -345,7 +350,7 @@ func (r reader) judge() {
 			r.Score, r.anchored = r.Score+1, true
 		}
 	}
-	r.Strong = r.Measure.By != "" || r.coded
+	r.Strong = r.Strong || r.Measure.By != ""
 	for i, t := range r.Tokens {
 		if r.uses[i] != unread && r.isAnchor(i) && (i != r.Order || !r.Tool.Writes()) {
 			r.Strong, r.Plural = true, r.Plural || r.uses[i] == meant && !t.Owns && english.Plural(t.Low)

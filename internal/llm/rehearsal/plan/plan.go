@@ -405,7 +405,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) (string, bool) {
 	further, other := asked, false
 	for _, t := range tokens {
 		further = further || p.Words.Is(t.Low, "further")
-		other = other || p.Words.Is(t.Low, "condition") || t.Kind == language.Word && !p.Words.Is(t.Low, "idle", "self", "reading", "further", "polite") && (i < 0 || !p.Open[i].Names(t.Stem))
+		other = other || p.Words.Is(t.Low, "condition") || t.Kind == language.Word && !p.Words.Is(t.Low, "idle", "self", "further", "polite") && (i < 0 || !p.Open[i].Names(t.Stem))
 	}
 	switch {
 	case !asked && (!further || other):
