@@ -65,3 +65,23 @@ func TestAllowedOriginsCannotUseTheCookie(t *testing.T) {
 		t.Errorf("got %d, want 403", status)
 	}
 }
+
+// Pages of configured origins may call the gateway and read its answers, errors too; the
+// page of another origin may not.
+func TestAllowedOriginsReadTheGatewaysAnswers(t *testing.T) {
+	r := newRig(t)
+	for origin, want := range map[string]string{"https://portal.test": "https://portal.test", "https://evil.test": ""} {
+		for _, path := range []string{"/mcp", "/api/query", "/api/mcp/hr/get_employee", "/.well-known/oauth-protected-resource"} {
+			asked := r.send("OPTIONS", path, "", "", "Origin", origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization")
+			r.read(asked)
+			refused := r.send("POST", path, "", "{}", "Origin", origin)
+			r.read(refused)
+			if got := asked.Header.Get("Access-Control-Allow-Origin"); got != want {
+				t.Errorf("%s from %s: the preflight allows %q, want %q", path, origin, got, want)
+			}
+			if got := refused.Header.Get("Access-Control-Allow-Origin"); got != want {
+				t.Errorf("%s from %s: an error may be read by %q, want %q", path, origin, got, want)
+			}
+		}
+	}
+}

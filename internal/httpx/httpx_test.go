@@ -89,6 +89,19 @@ func TestPanicShowsAReferenceAndLogsTheRest(t *testing.T) {
 	}
 }
 
+// A request that its client gave up is no failure of ours and no refusal.
+func TestCancelledRequestIsOneQuietLine(t *testing.T) {
+	var log bytes.Buffer
+	m := httpx.NewMux(plain(&log))
+	m.HandleFunc("GET /slow", func(_ http.ResponseWriter, r *http.Request) error { return r.Context().Err() })
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	m.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, "GET", "/slow", nil))
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"level":"INFO"`) || !strings.Contains(got, "request cancelled") {
+		t.Errorf("got logged: %s", got)
+	}
+}
+
 func TestUnknownRoutesAreFaults(t *testing.T) {
 	m := httpx.NewMux(plain(io.Discard))
 	nothing := func(http.ResponseWriter, *http.Request) error { return nil }
