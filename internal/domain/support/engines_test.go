@@ -25,9 +25,7 @@ import (
 	"countersign.dev/internal/testkit/searchtest"
 )
 
-// searchServer is a real OpenSearch node, or the server of
-// COUNTERSIGN_TEST_ELASTICSEARCH_URL. Without that address nothing here has met
-// Elasticsearch's own server.
+// searchServer is a node of OpenSearch or Elasticsearch: see package searchtest.
 var searchServer *searchtest.Server
 
 func TestMain(m *testing.M) {

@@ -1,7 +1,7 @@
 // Package searchtest gives tests a search engine: the server that
-// COUNTERSIGN_TEST_ELASTICSEARCH_URL names, else a real OpenSearch node, started
-// once a test binary. Tests run against Elasticsearch's own server only where that
-// variable is set, and rely only on what both have in common.
+// COUNTERSIGN_TEST_ELASTICSEARCH_URL names, else a node of OpenSearch, started once
+// a test binary; of Elasticsearch where COUNTERSIGN_TEST_SEARCH is "elasticsearch".
+// Tests rely only on what both have in common.
 //
 // Only tests import it. Start with [Start] in a TestMain.
 package searchtest
@@ -30,14 +30,42 @@ import (
 )
 
 //go:embed opensearch.pom.xml
-var project []byte
+var openSearchProject []byte
+
+//go:embed elasticsearch.pom.xml
+var elasticsearchProject []byte
 
 const (
-	engine      = "OpenSearch 2.19.6"
 	startLimit  = 5 * time.Minute // a busy machine needs one
 	stopLimit   = 5 * time.Second
 	environment = "COUNTERSIGN_TEST_ELASTICSEARCH_URL"
+	choice      = "COUNTERSIGN_TEST_SEARCH"
 )
+
+// engine is a server that can be started here.
+type engine struct {
+	name, version string
+	project       []byte // what Maven fetches
+	main          string // the class that runs a node
+	settings      string // the file's name
+}
+
+var (
+	openSearch = engine{"OpenSearch", "2.19.6", openSearchProject, "org.codelibs.opensearch.runner.OpenSearchRunner", "opensearch.yml"}
+	// The newest Elasticsearch whose modules are all published as artifacts. Later ones
+	// publish their server without analysers.
+	elasticsearch = engine{"Elasticsearch", "7.10.2", elasticsearchProject, "org.codelibs.elasticsearch.runner.ElasticsearchClusterRunner", "elasticsearch.yml"}
+)
+
+func (e engine) String() string { return e.name + " " + e.version }
+
+// chosen is the engine that the environment names.
+func chosen() engine {
+	if os.Getenv(choice) == "elasticsearch" {
+		return elasticsearch
+	}
+	return openSearch
+}
 
 const settings = `discovery.type: single-node
 network.host: 127.0.0.1
@@ -48,8 +76,8 @@ cluster.routing.allocation.disk.threshold_enabled: false
 
 // Server is a running server, or the reason why there is none.
 type Server struct {
+	engine
 	address string
-	name    string
 	folder  string
 	made    atomic.Int64
 	missing error
@@ -70,11 +98,11 @@ func StartLarge() *Server { return start("-Xms2g", "-Xmx2g", "-XX:+UseG1GC") }
 
 func start(java ...string) *Server {
 	if address := os.Getenv(environment); address != "" {
-		return &Server{address: address, name: "the server of " + environment}
+		return &Server{engine: engine{name: "the server of", version: environment}, address: address}
 	}
 	testkit.InMemory()
-	s := &Server{name: engine}
-	folder, err := prepare()
+	s := &Server{engine: chosen()}
+	folder, err := s.prepare()
 	if err == nil {
 		err = s.launch(folder, java)
 	}
@@ -104,9 +132,9 @@ func (s *Server) Stop() {
 // Name is the engine's name and version, for the last line of a test run.
 func (s *Server) Name() string {
 	if s.missing != nil {
-		return "no OpenSearch"
+		return "no " + s.engine.name
 	}
-	return s.name
+	return s.String()
 }
 
 // Address returns the server's URL and a prefix for the names of a test's own
@@ -115,7 +143,7 @@ func (s *Server) Name() string {
 func (s *Server) Address(tb testing.TB) (address, prefix string) {
 	tb.Helper()
 	if s.missing != nil {
-		testkit.Missing(tb, fmt.Sprintf("%s: %v", engine, s.missing))
+		testkit.Missing(tb, fmt.Sprintf("%s: %v", s.engine, s.missing))
 	}
 	prefix = fmt.Sprintf("test-%d-%d-", os.Getpid(), s.made.Add(1))
 	tb.Cleanup(func() {
@@ -161,7 +189,7 @@ func (s *Server) launch(folder string, java []string) error {
 		return err
 	}
 	name := filepath.Base(s.folder)
-	command := exec.Command("java", append(java, "-cp", filepath.Join(folder, "*"), "org.codelibs.opensearch.runner.OpenSearchRunner",
+	command := exec.Command("java", append(java, "-cp", filepath.Join(folder, "*"), s.main,
 		"-basePath", filepath.Join(s.folder, "node"), "-confPath", filepath.Join(s.folder, "conf"),
 		"-numOfNode", "1", "-clusterName", name, "-baseHttpPort", "-1")...)
 	command.Dir = s.folder
@@ -209,7 +237,7 @@ func (s *Server) settle() (err error) {
 	if err := os.Mkdir(filepath.Join(s.folder, "conf"), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(s.folder, "conf", "opensearch.yml"), []byte(settings), 0o644)
+	return os.WriteFile(filepath.Join(s.folder, "conf", s.settings), []byte(settings), 0o644)
 }
 
 var publishes = regexp.MustCompile(`HttpServerTransport.*publish_address \{([0-9.]+:[0-9]+)\}`)
@@ -245,7 +273,7 @@ func published(output io.ReadCloser) (address string, err error) {
 	}
 }
 
-// prepare fetches the Java dependencies, once for a checkout, and returns their folder.
-func prepare() (folder string, err error) {
-	return javadeps.Keep("searchtest-2.19.6", "pom.xml", project, func(folder string) error { return javadeps.Fetch(folder, project) })
+// prepare fetches what the engine needs, once for a checkout, and returns its folder.
+func (e engine) prepare() (folder string, err error) {
+	return javadeps.Keep("searchtest-"+e.version, "pom.xml", e.project, func(folder string) error { return javadeps.Fetch(folder, e.project) })
 }

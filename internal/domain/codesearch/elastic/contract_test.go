@@ -15,9 +15,7 @@ import (
 	"countersign.dev/internal/testkit/searchtest"
 )
 
-// engine is a real OpenSearch node, or the server of
-// COUNTERSIGN_TEST_ELASTICSEARCH_URL. Without that address nothing here has met
-// Elasticsearch's own server.
+// engine is a node of OpenSearch or Elasticsearch: see package searchtest.
 var engine *searchtest.Server
 
 func TestMain(m *testing.M) {
