@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,9 +16,11 @@ import (
 )
 
 const (
-	// fewWords is how many words that begin alike are put into a phrase one by one. For
-	// more of them FTS5 reads all that it has from the first to the last.
-	fewWords = 16
+	// fewRows is of how many rows that have all pieces of a word a search reads the texts.
+	// In more of them FTS5 finds what follows what.
+	fewRows = 2000
+	// rowsAtOnce is how many of them are read together, which have 10 KB each at most.
+	rowsAtOnce = 500
 	// phrasesAtOnce bounds the phrases of one condition.
 	phrasesAtOnce = 128
 )
@@ -65,10 +68,10 @@ func (x index) word(ctx context.Context, word string) (sought, error) {
 	}
 	found, err := x.sets(ctx, word, ranges)
 	for _, row := range x.newest {
-		if part, _ := mentions(row.first, word); part {
+		if part, _ := words.Mention(row.first, word); part {
 			found.inFirst.Add(row.id)
 		}
-		part, whole := mentions(row.words, word)
+		part, whole := words.Mention(row.words, word)
 		if part {
 			found.anywhere.Add(row.id)
 		}
@@ -77,18 +80,6 @@ func (x index) word(ctx context.Context, word string) (sought, error) {
 		}
 	}
 	return found, err
-}
-
-// mentions reports whether any of some words has a part, and whether one is no more.
-func mentions(all []string, part string) (some, whole bool) {
-	long := utf8.RuneCountInString(part) >= words.MinPart
-	for _, word := range all {
-		if word == part {
-			return true, true
-		}
-		some = some || long && strings.Contains(word, part)
-	}
-	return some, false
 }
 
 // ranges are those of the words of which the sets have the rows with a part: that of
@@ -153,6 +144,15 @@ select p.word = ?, p.span, p.anywhere, p.in_first from s cross join json_each(?)
 // phrase looks up the rows that have the pieces of a word one after the other, as in a
 // file's name. The first can be the end of a longer word, and the last its beginning.
 func (x index) phrase(ctx context.Context, pieces []string) (found sought, err error) {
+	rows, err := x.having(ctx, pieces)
+	if err != nil {
+		return found, err
+	}
+	if rows.Len() <= fewRows {
+		if found, ok, err := x.following(ctx, rows, pieces); ok || err != nil {
+			return found, err
+		}
+	}
 	parts, err := x.parts(ctx, pieces)
 	if err != nil {
 		return found, err
@@ -175,14 +175,84 @@ func (x index) phrase(ctx context.Context, pieces []string) (found sought, err e
 	return found, err
 }
 
+// having returns the rows that have all pieces of a word, in whatever order, and the
+// newest ones.
+func (x index) having(ctx context.Context, pieces []string) (rowset.Set, error) {
+	var rows rowset.Set
+	for i, piece := range pieces {
+		ranges := exactly(piece)
+		if i == 0 || i == len(pieces)-1 {
+			var err error
+			if ranges, err = x.ranges(ctx, piece); err != nil {
+				return nil, err
+			}
+		}
+		one, err := x.sets(ctx, "", ranges)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			rows = one.anywhere
+			continue
+		}
+		rows = rows.Take(one.anywhere)
+	}
+	for _, row := range x.newest {
+		rows.Add(row.id)
+	}
+	return rows, nil
+}
+
+// The characters between the texts of a row and between rows, when many are read as one
+// text. No text that is written may have them.
+const betweenTexts, betweenRows = "\x1f", "\x1e"
+
+// following are those of some rows that have the pieces of a word one after the other.
+// It reads their texts as one: to read row by row takes twice as long. ok is false when
+// that was no use, because a text has the characters that separate them.
+func (x index) following(ctx context.Context, some rowset.Set, pieces []string) (found sought, ok bool, err error) {
+	found = sought{rowset.Set{}, rowset.Set{}, rowset.Set{}}
+	for ids := range slices.Chunk(some.Last(0, some.Len()), rowsAtOnce) {
+		list, err := json.Marshal(ids)
+		if err != nil {
+			return found, false, err
+		}
+		var all sql.NullString
+		err = x.In(ctx).QueryRowContext(ctx, "select group_concat(concat_ws(?, x.id, "+texts[x.table]+"), ?) from json_each(?) page cross join "+x.table+" x on x.id = page.value", betweenTexts, betweenRows, string(list)).Scan(&all)
+		if err != nil {
+			return found, false, x.Fault(ctx, err)
+		}
+		for row := range strings.SplitSeq(all.String, betweenRows) {
+			fields := strings.Split(row, betweenTexts)
+			if id, err := strconv.ParseInt(fields[0], 10, 64); err == nil && len(fields) == 4 {
+				found.add(id, words.Follow(pieces, fields[1], fields[2], fields[3]))
+			} else if all.Valid {
+				return found, false, nil
+			}
+		}
+	}
+	return found, true, nil
+}
+
+// add adds a row where it has what is sought.
+func (f sought) add(id int64, where words.Where) {
+	if where.Anywhere {
+		f.anywhere.Add(id)
+	}
+	if where.InFirst {
+		f.inFirst.Add(id)
+	}
+	if where.Whole {
+		f.whole.Add(id)
+	}
+}
+
 // parts are the phrases of which the first word ends with the first of some pieces, or
 // the last one begins with the last of them, and has more.
 func (x index) parts(ctx context.Context, pieces []string) (phrases []string, err error) {
 	first, last := pieces[0], pieces[len(pieces)-1]
 	if utf8.RuneCountInString(last) >= words.MinPart {
-		if phrases, err = x.longer(ctx, pieces); err != nil {
-			return nil, err
-		}
+		phrases = []string{phrase(pieces...) + " *"}
 	}
 	if utf8.RuneCountInString(first) < words.MinPart {
 		return phrases, nil
@@ -196,20 +266,6 @@ func (x index) parts(ctx context.Context, pieces []string) (phrases []string, er
 		}
 	}
 	return phrases, err
-}
-
-// longer are the phrases of which the last word begins with the last of some pieces
-// and has more.
-func (x index) longer(ctx context.Context, pieces []string) ([]string, error) {
-	last := pieces[len(pieces)-1]
-	words, err := column[string](ctx, x.file, "select word from words where word > ? and word < ? limit ?", last, last+string(unicode.MaxRune), fewWords+1)
-	if len(words) > fewWords {
-		return []string{phrase(pieces...) + " *"}, err
-	}
-	for i, word := range words {
-		words[i] = phrase(append(pieces[:len(pieces)-1:len(pieces)-1], word)...)
-	}
-	return words, err
 }
 
 // phrase are words that follow one another, in the language of FTS5. They have nothing

@@ -1,12 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"math"
-	"slices"
 	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
@@ -79,52 +77,27 @@ func (s search) marked(ctx context.Context) (deleted, ofKind rowset.Set, err err
 	return hidden.anywhere, only.anywhere, err
 }
 
-// class are the rows of one score.
-type class struct {
-	score int64
-	rows  rowset.Set
-}
-
 // rank separates rows into classes, the best first.
-func rank(found rowset.Set, words []sought) []class {
-	classes := []class{{rows: found}}
+func rank(found rowset.Set, words []sought) []rowset.Class {
+	classes := []rowset.Class{{Rows: found}}
 	for _, word := range words {
 		rarity := int64(1e6 * math.Log(1+4000/float64(1+word.anywhere.Len())))
-		classes = raise(classes, word.inFirst, 2*rarity)
-		classes = raise(classes, word.whole, rarity)
+		classes = rowset.Raise(classes, word.inFirst, 2*rarity)
+		classes = rowset.Raise(classes, word.whole, rarity)
 	}
-	slices.SortFunc(classes, func(a, b class) int { return cmp.Compare(b.score, a.score) })
-	var merged []class
-	for _, c := range classes {
-		if last := len(merged) - 1; last >= 0 && merged[last].score == c.score {
-			merged[last].rows.Join(c.rows)
-			continue
-		}
-		merged = append(merged, c)
-	}
-	return merged
-}
-
-// raise adds to the score of the rows that are in a set.
-func raise(classes []class, rows rowset.Set, by int64) []class {
-	for _, c := range classes {
-		if raised := c.rows.Take(rows); len(raised) > 0 {
-			classes = append(classes, class{c.score + by, raised})
-		}
-	}
-	return slices.DeleteFunc(classes, func(c class) bool { return len(c.rows) == 0 })
+	return rowset.Ranked(classes)
 }
 
 // cut returns the rows of a page.
-func (s search) cut(ctx context.Context, classes []class, p Page) (page []int64, err error) {
+func (s search) cut(ctx context.Context, classes []rowset.Class, p Page) (page []int64, err error) {
 	skip := p.Offset
 	for _, c := range classes {
 		left := p.Limit - len(page)
-		if n := c.rows.Len(); skip >= n || left == 0 {
+		if n := c.Rows.Len(); skip >= n || left == 0 {
 			skip -= n
 			continue
 		}
-		more, err := s.newest(ctx, c.rows, skip, left)
+		more, err := s.newest(ctx, c.Rows, skip, left)
 		if err != nil {
 			return nil, err
 		}

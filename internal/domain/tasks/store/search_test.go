@@ -314,11 +314,58 @@ func TestFrequentWordsAgreeWithReadingEveryText(t *testing.T) {
 		t.Fatal(err)
 	}
 	terms := []string{"search", "error", "config", "earch", "go", "ui", "a", "port", "xyz"}
+	if rows, err := having(t, w, "arch", "con"); err != nil || rows <= fewRows {
+		t.Fatalf("%d rows have both, %v", rows, err)
+	}
+	terms = append(terms, "arch/con", "search.go", "error-error", "port_import", "ui/a", "arch/go", "le/ui", "a/file12", "file12.search", "go/go/go")
 	if found := agree(t, w, terms); found < 12_000 {
 		t.Errorf("%d rows are too few to say much", found)
 	}
 	made(t, w, NewTask{Title: "search", Description: text("the oldest"), At: time.UnixMicro(10)})
 	agree(t, w, terms[:2])
+}
+
+// having is how many rows have some pieces, in whatever order.
+func having(t *testing.T, w *Workspace, pieces ...string) (int, error) {
+	t.Helper()
+	x, err := w.openIndex(t.Context(), "tasks", "title")
+	if err != nil {
+		return 0, err
+	}
+	rows, err := x.having(t.Context(), pieces)
+	return rows.Len(), err
+}
+
+// TestPathsOfEntities: the pieces of a path are found one after the other.
+func TestPathsOfEntities(t *testing.T) {
+	w := opened(t)
+	for i := range 2 * newestRows {
+		if _, err := w.CreateEntity(t.Context(), NewEntity{Type: "file", Name: fmt.Sprint("a ", i), Identifier: text(fmt.Sprintf("src/room%d/file%d.go", i%7, i)), CreatedBy: "tester"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for term, want := range map[string]int{"src/room3": 18, "src/room3/file": 18, "rc/room3": 0, "room3/src": 0, "room/file": 0, "file127.go": 1, "src/roo": 128, "a-12": 1} {
+		if _, n, err := w.SearchEntities(t.Context(), term, "", Page{Limit: 1}); err != nil || n != want {
+			t.Errorf("%s: got %d, %v, want %d", term, n, err, want)
+		}
+	}
+}
+
+// TestTextsWithSeparators: a text that has the characters by which a search separates
+// texts, as one that was written before they were refused, is searched as the others.
+func TestTextsWithSeparators(t *testing.T) {
+	w := opened(t)
+	made(t, w, NewTask{Title: "config.go", Description: text("a" + betweenRows + "5" + betweenTexts + "b config.go" + betweenTexts)})
+	agree(t, w, []string{"config.go", "fig.go", "5.b"})
+}
+
+// TestPiecesFollowOneAnother: in one text, in their order, whatever is between them.
+func TestPiecesFollowOneAnother(t *testing.T) {
+	w := opened(t)
+	for _, title := range []string{"red green blue", "red blue blue green", "red, green", "infrared/green_blue", "green red blue"} {
+		made(t, w, NewTask{Title: title, Description: text("blue"), FileReferences: []string{`C:\config\<go>`}})
+	}
+	agree(t, w, []string{"red/green/blue", "red/blue/blue", "red.green", "config.<go", "c:config", "blue.config"})
 }
 
 // agrees compares random searches with the oracle.

@@ -27,6 +27,9 @@ var searched = map[string]string{
 	"entities": "name, coalesce(identifier, '')",
 }
 
+// texts are those columns as they are, none of them null.
+var texts = map[string]string{"tasks": "title, coalesce(description, ''), coalesce(file_references, '')", "entities": "name, coalesce(identifier, ''), ''"}
+
 // notIndexed returns the rows of a table whose words are in no set, up to a number.
 func (w *file) notIndexed(ctx context.Context, table string, last int64) (found []worded, err error) {
 	rows, err := w.In(ctx).QueryContext(ctx, "select id, "+searched[table]+" from "+table+" where id between (select before from indexed where kind = ?) and ? order by id", table+" parts", last)
