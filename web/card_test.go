@@ -455,6 +455,10 @@ func TestToolsAreCalledByTheirTitles(t *testing.T) {
 	if got := p.Text(".tool-words"); got != "Bring a ship in" {
 		t.Errorf("the call says %q, want its title", got)
 	}
+	read := module[[]string](p, "views/card.js", `return ["an answer of harbour.move_ship", "an answer of weather.get", "text of ticket TICK-009"].map(m.sourceOf)`, nil)
+	if want := []string{"an answer of “Bring a ship in”", "an answer of weather.get", "text of ticket TICK-009"}; !slices.Equal(read, want) {
+		t.Errorf("what was read is called %q, want %q", read, want)
+	}
 }
 
 // A foreign tool whose answer was lost is neither done nor not done.

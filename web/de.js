@@ -69,6 +69,7 @@ export const words = {
   "{rows} shown of more; ask again to see the rest": "{rows} von mehr; fragen Sie noch einmal nach dem Rest",
   "{n} rows, complete": "{n} Zeilen, vollständig",
   "{n} of {total}, incomplete": "{n} von {total}, unvollständig",
+  "an answer of “{title}”": "eine Antwort von „{title}“",
   "It waited for {name}": "Es wartete auf {name}",
   "read for this answer, which names none of them": "für diese Antwort gelesen, die keine davon nennt",
   "{n} of more than {least}, incomplete": "{n} von mehr als {least}, unvollständig",

@@ -146,3 +146,22 @@ func TestCardIsWholeInViewWithItsButton(t *testing.T) {
 		}
 	}
 }
+
+// What the page says for a moment covers no button of a card.
+func TestToastCoversNoAnswer(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x9")}}))
+	g.on("POST /api/query", turn(longCard()))
+	p.Open(g.URL)
+	p.Window(360, 740)
+	p.ask("Delete him")
+	p.Sees("#strip", "1 request waits")
+	module[bool](p, "store.js", `m.toast.value = { words: "The file has 50 of more than 550 rows, and its name says so." }; return true`, nil)
+	p.Sees("#toast", "more than 550 rows")
+	p.Until(cardIsWhole)
+	covered := eval[bool](p, `(() => { const [toast, card] = ["#toast", "[data-card]"].map((one) => document.querySelector(one).getBoundingClientRect()); return toast.top < card.bottom && toast.bottom > card.top })()`)
+	if covered {
+		t.Error("the toast covers a part of the card")
+	}
+}

@@ -448,8 +448,8 @@ func TestFiguresLeadToTheirRows(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	page := employees(3, "")
-	page["data"].([]object)[1]["salary"] = 123456
-	g.on("POST /api/query", turn(listed(page, object{}), object{"type": "text", "text": "One earns $123,456, two earn $420,000."}))
+	page["data"].([]object)[1]["salary"], page["data"].([]object)[1]["rank"] = 123456, 3
+	g.on("POST /api/query", turn(listed(page, object{}), object{"type": "text", "text": "One earns $123,456, two earn $420,000, and 3 have a rank."}))
 	p.Open(g.URL)
 	p.ask("Who earns what?")
 	p.Sees("[data-turn=done] [data-figure]", "$123,456")

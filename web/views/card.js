@@ -7,7 +7,7 @@ import { digestOf } from "../digest.js";
 import { data, el, icon } from "../dom.js";
 import { isEmpty, isObject, label, moneyText } from "../format.js";
 import { effect, onDispose, signal } from "../reactive.js";
-import { me, titleOf } from "../store.js";
+import { me, titleOf, tools } from "../store.js";
 import { language, moment, t } from "../words.js";
 import { descriptionList } from "./facts.js";
 
@@ -80,9 +80,15 @@ function bodyOf(envelope) {
 
 // What others wrote and the assistant had read: the wish may be theirs.
 function readBefore(origin) {
-  const texts = Array.isArray(origin?.tainted_by) ? origin.tainted_by.filter((text) => typeof text === "string") : [];
+  const texts = Array.isArray(origin?.tainted_by) ? origin.tainted_by.filter((text) => typeof text === "string").map(sourceOf) : [];
   if (!texts.length) return null;
   return el("p", { class: "notice", "data-card-taint": true }, icon("warn"), el("span", {}, data(t("The assistant had read {texts} before it asked for this.", { texts: texts.join(", ") }))));
+}
+
+/** sourceOf names a text that was read; people know a tool by its title. @param {string} text */
+export function sourceOf(text) {
+  const tool = /^an answer of (\S+)$/.exec(text)?.[1];
+  return tool && tools.value.has(tool) ? t("an answer of “{title}”", { title: titleOf(tool) }) : text;
 }
 
 // A JSON object of the gateway's has its keys by the alphabet; people want to

@@ -67,6 +67,7 @@ function placesOf(tables) {
         const text = column.text(row);
         if (text.match(FIGURE)?.[0] !== text) continue;
         const key = keyOf(text, language);
+        if (!key) continue;
         places.set(key, places.has(key) && places.get(key).row !== row ? { row: null } : { table, row });
       }
     }
