@@ -36,6 +36,7 @@ func TestSpansAreRead(t *testing.T) {
 		"yesterday":             "2026-02-28 2026-02-28 9",
 		"2025-q4":               "2025-10-01 2025-12-31 7",
 		"third quarter of 2024": "2024-07-01 2024-09-30 21",
+		"2019?":                 "2019-01-01 2019-12-31 4",
 		"Q2":                    "2026-04-01 2026-06-30 2",
 	} {
 		s, n := Read(text, today)
@@ -43,7 +44,7 @@ func TestSpansAreRead(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", text, g, want)
 		}
 	}
-	for _, text := range []string{"31 April", "2026-13-01", "maybe", "Q5", "12", "", "quarter", "2026-03-01x"} {
+	for _, text := range []string{"31 April", "2026-13-01", "maybe", "Q5", "12", "1066", "", "quarter", "2026-03-01x"} {
 		if s, n := Read(text, today); n != 0 {
 			t.Errorf("%q: got %v", text, s)
 		}

@@ -24,6 +24,7 @@ var shapes = []*regexp.Regexp{
 	whole(day + ` ` + month + `(?:,? ` + year + `)?`),
 	whole(month + ` ` + day + `(?:,? ` + year + `)?`),
 	whole(month + `(?: ` + year + `)?`),
+	whole(`(?P<y>(?:19|20)\d\d)`),
 }
 
 // whole is a shape that ends where a word ends.
@@ -62,6 +63,8 @@ func span(parts map[string]string, today time.Time) Span {
 		return Week(today, step)
 	case parts["unit"] != "":
 		return Period(today, map[string]int{"month": 1, "quarter": 3, "year": 12}[parts["unit"]], step)
+	case parts["m"]+parts["q"]+parts["rank"] == "":
+		return Period(time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC), 12, 0)
 	case parts["m"] == "":
 		return Period(time.Date(y, time.Month(3*Ordinal(parts["q"]+parts["rank"])), 1, 0, 0, 0, 0, time.UTC), 3, 0)
 	case parts["d"] == "":

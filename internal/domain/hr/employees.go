@@ -22,7 +22,7 @@ type Employee struct {
 	ManagerID   *string                   `json:"manager_id" jsonschema:"oneof_type=string;null,format=uuid"`
 	ManagerName *string                   `json:"manager_name" jsonschema:"oneof_type=string;null" field:"label=Manager,aka=boss|supervisor"`
 	HireDate    string                    `json:"hire_date" jsonschema:"format=date" field:"label=Hired,aka=start|joined|anniversary"`
-	Salary      access.Sensitive[float64] `json:"salary" mask:"pay" jsonschema:"minimum=0" db:"-" field:"unit=USD,aka=pay|wage|earn|make|compensation|income"`
+	Salary      access.Sensitive[float64] `json:"salary" mask:"pay" jsonschema:"minimum=0" db:"-" field:"unit=USD,aka=pay|payroll|wage|earn|make|compensation|income"`
 	SSN         string                    `json:"ssn" mask:"pay" jsonschema:"pattern=^\\d{3}-\\d{2}-\\d{4}$" field:"label=SSN"`
 	Phone       string                    `json:"phone" mask:"phone,last4" field:"aka=telephone|mobile"`
 	Location    string                    `json:"location" field:"aka=office|city|site"`
@@ -97,7 +97,7 @@ func (s *Server) getEmployee(ctx context.Context, in getInput) (Employee, error)
 type listInput struct {
 	Department string `json:"department,omitempty" jsonschema_description:"Filter by department name" field:"aka=dept|division"`
 	Name       string `json:"name,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of the first name, the last name or both"`
-	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." field:"from=list_employees:employee_id,aka=team|direct report|subordinate" tell:"I find no employee with that id."`
+	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." field:"from=list_employees:employee_id,aka=team|people|direct report|subordinate" tell:"I find no employee with that id."`
 	Location   string `json:"location,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only people at this site, for example Seattle or Remote" field:"aka=office|city|site"`
 }
 

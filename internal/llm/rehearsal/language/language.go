@@ -48,7 +48,8 @@ func English() *Lexicon {
 	x := &Lexicon{phrases: map[string]Set{}, Stems: map[string]Set{}, Same: map[string][]string{}, plain: map[string][]Token{}}
 	var file struct {
 		Words, Instead map[string][]string
-		Same, Means    [][]string
+		Same           [][]string
+		Means          map[string]string
 	}
 	if err := yaml.Unmarshal(vocabulary, &file); err != nil {
 		panic(err) // it is part of the program
@@ -62,12 +63,13 @@ func English() *Lexicon {
 	for _, w := range english.Function {
 		x.phrases["idle"][w] = true
 	}
-	for i, group := range slices.Concat(file.Same, file.Means) {
-		for j, w := range group {
-			if s := english.Stem(w); i < len(file.Same) || j == 0 { // a meaning goes one way only
-				x.Same[s] = slices.AppendSeq(x.Same[s], maps.Keys(Stems(group...)))
-			}
+	for _, group := range file.Same {
+		for s := range Stems(group...) {
+			x.Same[s] = slices.AppendSeq(x.Same[s], maps.Keys(Stems(group...)))
 		}
+	}
+	for word, other := range file.Means {
+		x.Same[english.Stem(word)] = append(x.Same[english.Stem(word)], english.Stem(other))
 	}
 	for plain, phrases := range file.Instead {
 		for _, p := range phrases {
@@ -138,7 +140,7 @@ var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`,
 
 // piece is a quotation; a run with a digit or a dot inside, as ids and addresses
 // have; a word; a mark; or a sign that says nothing.
-var piece = regexp.MustCompile(`^(?s:"([^"]*)"|((?:[\pL\d][^\s"]*)?(?:[\d@_]|\pL\.\p{Ll})(?:[^\s"]*[\pL\d%])?(?:'s?)?)|([\pL\pM']+)|([.,;:?!])|.)`)
+var piece = regexp.MustCompile(`^(?s:"([^"]*)"|((?:[\pL\d][^\s"]*)?(?:[\d@_]|\pL\.\p{Ll})(?:[^\s"]*[\pL\d%])?(?:'s?)?)|((?i:because of)\b|[\pL\pM']+)|([.,;:?!])|.)`)
 
 // Read cuts a question into tokens, with plain words for their equals.
 func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
@@ -155,7 +157,7 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 		found.Low = strings.ToLower(found.Text)
 		found.Stem = english.Stem(found.Low)
 		found.Capital = strings.IndexFunc(found.Text, unicode.IsUpper) == 0
-		if found.Text == ":" || found.Text == "," || found.Low == "because" {
+		if found.Text == ":" || found.Text == "," || strings.HasPrefix(found.Low, "because") {
 			found.Rest = strings.TrimSpace(text)
 		}
 		out, before = append(out, found), found.Low
@@ -240,8 +242,11 @@ var amount = regexp.MustCompile(`(?i)^([$€£]?([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)
 
 var scales = map[string]float64{"k": 1e3, "m": 1e6, "thousand": 1e3, "million": 1e6, "mio": 1e6, "billion": 1e9}
 
-// datable are the words behind which a month may be alone: "may" is a verb too.
-var datable = strings.Fields("in before after since until by during due between and")
+// The words behind which a month may be alone, and a year: "may" is a verb, 2019 a number.
+var (
+	beforeMonth = strings.Fields("in before after since until by during due between and")
+	beforeYear  = beforeMonth[:5]
+)
 
 // fiscal is what may stand before a value; a fiscal year is a year.
 var fiscal = regexp.MustCompile(`(?i)^\(?(?:fy)?`)
@@ -250,7 +255,9 @@ var fiscal = regexp.MustCompile(`(?i)^\(?(?:fy)?`)
 func valueAt(text, before string, today time.Time) (Token, int) {
 	start := len(fiscal.FindString(text))
 	text = text[start:]
-	if span, n := calendar.Read(text, today); n > 0 && (span.Months != 1 || strings.ContainsAny(text[:n], "0123456789 ") || slices.Contains(datable, before)) {
+	span, n := calendar.Read(text, today)
+	month, year := span.Months == 1 && !strings.ContainsAny(text[:n], "0123456789 "), span.Months == 12 && n == len("2019")
+	if n > 0 && !(month && !slices.Contains(beforeMonth, before)) && !(year && !slices.Contains(beforeYear, before)) {
 		return Token{Text: text[:n], Kind: Date, Span: span}, start + n
 	}
 	m := amount.FindStringSubmatch(text)

@@ -205,7 +205,8 @@ type Clause struct {
 	Bulk   bool             // it is about all of them
 	Remark string           // the text behind a colon or behind "because"
 
-	negated, unsure bool
+	negations int // how many words say that it is not so
+	unsure    bool
 }
 
 // NewClause reads how a part asks; the remark was taken off it before.
@@ -227,7 +228,9 @@ func NewClause(x *language.Lexicon, part []language.Token, remark string) Clause
 			c.Order, c.Verb = i, t.Low
 		}
 		named := t.Capital && i > 0 // "Will" and "May" are names too
-		c.negated = c.negated || x.Is(t.Low, "negation") && !named
+		if x.Is(t.Low, "negation") && !named {
+			c.negations++
+		}
 		c.unsure = c.unsure || x.Is(t.Low, "condition") && !named
 		c.Bulk = c.Bulk || x.Is(t.Low, "bulk")
 	}
@@ -260,7 +263,7 @@ func (c Clause) OpensAnew(x *language.Lexicon) bool {
 
 // IsOrdered reports whether a clause orders, without any doubt, what a tool changes.
 func (t *Tool) IsOrdered(x *language.Lexicon, c Clause) bool {
-	if !t.Writes() || c.Order < 0 || c.Asks || c.negated || c.unsure || c.Tokens[c.Order].Owns {
+	if !t.Writes() || c.Order < 0 || c.Asks || c.negations > 0 || c.unsure || c.Tokens[c.Order].Owns {
 		return false
 	}
 	verb := english.Stem(c.Verb)

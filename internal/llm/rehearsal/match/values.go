@@ -154,7 +154,8 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 // among keeps the rows of a list whose value in the column that a word names is kept.
 func (r reader) among(kind Kind, keeps func(text string, number float64) bool) bool {
 	said := func(f *Field, t language.Token) bool {
-		return t.Kind == language.Word && f.says(r.x, t.Stem) && !r.others(t.Stem)
+		money := t.Kind == language.Number && strings.ContainsAny(t.Text, "$€£") // "deals under $100,000"
+		return money && f.Name == r.Tool.Amount() || t.Kind == language.Word && f.says(r.x, t.Stem) && !r.others(t.Stem)
 	}
 	f := r.Tool.column(func(f *Field) bool {
 		return f.Is(kind) && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return said(f, t) })
@@ -178,6 +179,11 @@ func (r reader) choices() {
 					continue
 				}
 				switch r.take(given, i, len(p.words), 4); {
+				case f.Is(Choice) && r.low(i-1) == "not" && r.Tool.Lists(): // "not solved" is any other value
+					r.take(given, i-1, 1, 0)
+					r.negations--
+					other := func(text string, _ float64) bool { return !slices.Contains(p.values, any(text)) }
+					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: other})
 				case f.Is(Date): // of which only today has words
 					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.Format(time.DateOnly)
 				case r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
@@ -225,7 +231,7 @@ func (r reader) measure(i int) {
 // extent reads how many rows "top" asks for, and of what; its phrase ends at end.
 func (r reader) extent(end int) {
 	m := &r.Measure
-	if r.isAnchor(end) && english.Plural(r.Tokens[end].Low) {
+	if english.Plural(r.low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.low(end-1) != "most") { // not "who has the most days?"
 		m.Count = someRows
 	}
 	if limit, ok := r.Args["limit"].(float64); ok && m.Kind != "count" {

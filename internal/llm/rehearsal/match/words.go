@@ -19,15 +19,15 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	commands := slices.ContainsFunc(c.All(), func(t *Tool) bool { // which asks nothing
 		return t.Writes() && t.verb == clause.Verb || t.IsOrdered(c.Words, clause) && c.Words.Is(clause.Verb, "action") && !c.Words.Is(clause.Verb, "present", "reading")
 	})
-	if t.Writes() && !t.IsOrdered(c.Words, clause) || !t.Writes() && (clause.negated || commands) {
+	if t.Writes() && !t.IsOrdered(c.Words, clause) || !t.Writes() && commands {
 		return nil
 	}
 	r := c.Attempt(t, clause)
 	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
-	r.vague = !r.anchored && (r.Target == nil || !r.Target.Entity.Self) // and so it only presents
-	ofMany := t.Writes() && (r.Bulk || r.Target == nil && r.Plural)     // one thing is changed at a time
+	r.vague = !r.anchored && (r.Target == nil || !r.Target.Entity.Self)                        // and so it only presents
+	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural) // one thing is changed at a time
 	noun := !t.Writes() && r.Order >= 0 && r.uses[r.Order] == meant && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading")
-	if len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents || noun { // "email Ada" asks for no address
+	if r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents || noun { // "email Ada" asks for no address
 		return nil
 	}
 	return r
@@ -73,7 +73,7 @@ func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
 	words, x := language.Lows(clause.Tokens), c.Words
 	text := strings.Join(words, " ")
 	m, opening := deed.FindStringSubmatch(text), howto.FindString(text)
-	named := !clause.negated && len(words) > 0 && x.Is(words[len(words)-1], "guide")
+	named := clause.negations == 0 && len(words) > 0 && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide")
 	guides := (opening != "" || named) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
 	f := t.Inputs.First(func(f *Field) bool { return f.Is(Search) && (guides || m != nil && f.also[m[1]]) })
 	other := slices.ContainsFunc(clause.Tokens, func(w language.Token) bool {
@@ -108,7 +108,8 @@ func (r *Reading) name(i int) {
 		return !texts && !r.Tool.Writes() || r.Tool.Writes() && e.sort == english.Stem(f.Noun)
 	}))
 	text := r.Tool.Inputs.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
-		return f.IsText() && f.Required && !r.taken(f) && (f.All == "" || !e.owns)
+		named := !r.Tool.Lists() && f.says(r.x, english.Stem(r.low(e.at-1))) // "the workspace Atlas"
+		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns)
 	})
 	switch {
 	case r.ofOther(e):
@@ -275,7 +276,8 @@ func (r *Reading) relation(i int) {
 	s := r.Tokens[i].Stem
 	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
 		f := from.Relation()
-		if f == nil || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Inputs.First(from.Identified) == nil {
+		ofNone := r.x.Stems["person"][s] && i > 0 && !r.Tokens[i-1].Owns && !r.x.Is(r.low(i-1), "self") // "which people"
+		if f == nil || ofNone || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Inputs.First(from.Identified) == nil {
 			continue
 		}
 		if r.Target == nil {
@@ -296,7 +298,10 @@ func (r reader) word(i int) {
 	if len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), language.Measures...) {
 		weight = max(weight, inMore.weight()) // an undeclared column
 	}
+	topic := r.low(i-1) == "about" && r.low(i+1) == "" && r.Tool.source[t.Stem] < inColumns // "tasks about search"
+	place := r.x.Is(r.low(i-1), "place") && t.Capital && !r.isAnchor(i)                     // "who works in Support?"
 	switch {
+	case topic, place:
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor

@@ -31,11 +31,12 @@ func (p *planner) carryOut(r *match.Reading) string {
 		}
 		if in == nil {
 			a := p.fetch(r.Tool, args)
-			if in = demanded(r.Tool, a, args); in == nil {
-				return speak.One(r, about, a)
+			in = demanded(r.Tool, a, args)
+			if a.Fault != nil && (in == nil || len(p.answers) == 0) {
+				panic(end{none: in == nil && len(r.Values) > 0, text: speak.Failure(a)})
 			}
-			if len(p.answers) == 0 {
-				panic(end{text: speak.Failure(a)})
+			if in == nil {
+				return speak.One(r, about, a)
 			}
 		}
 		p.complete(r, in, &about, args)

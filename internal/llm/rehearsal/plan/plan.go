@@ -351,7 +351,7 @@ func (p *planner) perform(c choice) string {
 		panic(end{none: true, text: decline(p.Catalog, c[0].Tokens)})
 	}
 	var first end
-	for _, r := range c[:min(3, len(c))] {
+	for _, r := range c[:min(4, len(c))] {
 		e := run(func() string { return p.carryOut(r) })
 		if !e.none {
 			return e.orWait()

@@ -163,4 +163,4 @@ func Clean(t string) string {
 	return markdown.Replace(fault.Clip(strings.Join(strings.Fields(t), " "), 300))
 }
 
-var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "[", `\[`, "<", "&lt;", "![", `!\[`)
+var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "[", `\[`, "<", `\<`, "![", `!\[`)
