@@ -102,7 +102,7 @@ func reportOfChange(sentences []string, e Evidence, results func() *data) string
 	at := slices.IndexFunc(sentences, func(sentence string) bool {
 		s := withoutQuotes(sentence)
 		small := cutOff.Replace(strings.ToLower(s))
-		if strings.HasSuffix(small, "?") {
+		if strings.HasSuffix(small, "?") || saidInRefusal(sentence, e) {
 			return false
 		}
 		return reportedByAssistant(small, wanted, e) || reportedInGerman(small, wanted, e, results) || reportedOfRow(s, small, wanted, e, results) || wanted && reportsTheEnd(s, small, e)

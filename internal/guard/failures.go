@@ -33,12 +33,11 @@ func unsaid(a Answer, e Evidence) (lines []string) {
 	failed := failedCalls(e.Calls)
 	sentences := wording.Sentences(a.After)
 	for _, c := range failed {
-		line := fmt.Sprintf(fault.ToolError, c.name())
+		why := ": " + c.problem()
 		if c.foreign() {
-			line += "."
-		} else {
-			line += ": " + c.problem()
+			why = "."
 		}
+		line := fmt.Sprintf(fault.ToolError, c.name()) + why
 		if !repeats(a.After, c.problem()) && !repeats(a.After, c.Outcome.Fault().Message) && !saysFailed(sentences, c, len(failed)) && !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
@@ -51,6 +50,13 @@ func (c Call) problem() string {
 	f := c.Outcome.Fault()
 	message, _ := fault.ForPeople(f.Code.Name, f.Message, f.SuggestedAction)
 	return message
+}
+
+// saidInRefusal reports whether our own tool said the sentence when it refused a call.
+func saidInRefusal(sentence string, e Evidence) bool {
+	return slices.ContainsFunc(e.Calls, func(c Call) bool {
+		return !c.foreign() && c.Outcome.Fault() != nil && slices.Contains(wording.Sentences(c.Outcome.Fault().Message), sentence)
+	})
 }
 
 // failedCalls are the calls that failed and were not made again. A mistake of the

@@ -25,6 +25,10 @@ func TestRulesByAnExample(t *testing.T) {
 	paged := stages["queue"].Calls[0] // a page that knows how many rows there are
 	paged.Answer = bytes.Replace(paged.Answer, []byte(`"nextCursor":"q"`), []byte(`"nextOffset":6`), 1)
 	stages["chat"] = stage{}
+	refusal := stageCall{Tool: "approve_budget", Answer: json.RawMessage(`{"status":"error","code":"BUDGET_ALREADY_APPROVED","message":"The 2026 budget of Engineering has been approved before by bob@tamshai.local; its status is active."}`)}
+	stages["refused"] = stage{Calls: []stageCall{refusal}}
+	refusal.Untrusted = []string{"*"}
+	stages["refused elsewhere"] = stage{Calls: []stageCall{refusal}}
 	stages["pages"] = stage{Calls: []stageCall{paged}}
 	for _, c := range []struct {
 		stage, question, answer string
@@ -33,6 +37,9 @@ func TestRulesByAnExample(t *testing.T) {
 		{"tasks", "when are the certificates due", "They are due on December 8.", guard.OfTheModel},
 		{"tasks", "what should I do first", "Renew the certificates by Tuesday, and take a look at the rest on December 8.", ""},
 		{"declined", "so?", "The change was cancelled.", ""},
+		{"refused", "Approve the budget of Engineering", "The 2026 budget of Engineering has been approved before by bob@tamshai.local; its status is active.", ""},
+		{"refused", "Approve the budget of Engineering", "It could not be approved again. The 2026 budget of Engineering has been approved", guard.Unproven},
+		{"refused elsewhere", "Approve the budget of Engineering", "The 2026 budget of Engineering has been approved before by bob@tamshai.local; its status is active.", guard.Unproven},
 		{"declined", "so?", "The ticket was closed.", guard.Unproven},
 		{"pages", "how many", "57. The first one is TICK-101.", ""},
 		{"pages", "how many", "Six. The first one is TICK-101.", guard.Incomplete},

@@ -25,6 +25,8 @@ type stageCall struct {
 	Args   json.RawMessage
 	Write  bool
 	Answer json.RawMessage
+
+	Untrusted []string
 }
 
 func (s stage) evidence(question string, day int) guard.Evidence {
@@ -43,7 +45,7 @@ func (s stage) evidence(question string, day int) guard.Evidence {
 				kind = result.Write
 			}
 			call := answered(c.Tool, kind, string(c.Answer))
-			call[0].Args = c.Args
+			call[0].Args, call[0].Untrusted = c.Args, c.Untrusted
 			*to = append(*to, call...)
 		}
 	}
