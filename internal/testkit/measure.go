@@ -16,6 +16,12 @@ func Measure(b *testing.B, call func()) (p50, p95 float64) {
 		call()
 		times = append(times, time.Since(started))
 	}
+	return Percentiles(b, times)
+}
+
+// Percentiles reports and returns the median and the 95th percentile of some times in
+// milliseconds.
+func Percentiles(b *testing.B, times []time.Duration) (p50, p95 float64) {
 	slices.Sort(times)
 	at := func(q float64) float64 { return times[int(q*float64(len(times)-1))].Seconds() * 1000 }
 	p50, p95 = at(0.5), at(0.95)

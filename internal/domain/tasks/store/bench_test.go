@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -38,8 +39,20 @@ func large(b *testing.B, n int) *Workspace {
 			b.Fatal(err)
 		}
 	}
-	return at(b, name, time.Now)
+	w := at(b, name, time.Now)
+	if err := w.Change(b.Context(), func(ctx context.Context) error { _, err := w.Exec(ctx, plain); return err }); err != nil {
+		b.Fatal(err)
+	}
+	return w
 }
+
+// plain makes tables with rows of tasks and links, and nothing that lists and searches need.
+const plain = `drop table if exists plain_tasks;
+drop table if exists plain_links;
+create table plain_tasks (id integer primary key, title, description, status, priority, created_by, created_at, updated_at, deleted_at);
+insert into plain_tasks select id, title, description, status, priority, created_by, created_at, updated_at, deleted_at from tasks where id <= 20000;
+create table plain_links (id integer primary key, task_id, entity_id, created_by, created_at, deleted_at);
+insert into plain_links select id, task_id, entity_id, created_by, created_at, deleted_at from task_entity_links where id <= 200`
 
 // filling makes rows of the tasks from ?1 up to ?2, which the others do not name.
 const filling = `with recursive n(i) as (select ?1 union all select i + 1 from n where i + 1 < ?2) `
@@ -103,12 +116,14 @@ func fillRows(t testing.TB, w *Workspace, n int) {
 	}
 }
 
-// operation is one that is measured, beside the bare query that reads the same rows
-// of the same file; bar is the 95th percentile in milliseconds that it must not pass.
+// operation is one that is measured, beside what it is compared with; bar is the 95th
+// percentile in milliseconds that it must not pass.
 type operation struct {
 	name string
 	bar  float64
 	do   func(context.Context) error
+	// bare is the query that reads the same rows of the same file, or what writes the same
+	// rows into a table that has no index and no trigger, a transaction for each statement.
 	bare string
 }
 
@@ -127,7 +142,7 @@ func BenchmarkOperations(b *testing.B) {
 			for _, o := range operations(w, n) {
 				var of [4]float64
 				b.Run(o.name, func(b *testing.B) { of[0], of[1] = measure(b, o.do) })
-				b.Run(o.name+" bare", func(b *testing.B) { of[2], of[3] = measure(b, w.bare(o.bare)) })
+				b.Run(o.name+" bare", func(b *testing.B) { of[2], of[3] = measureBriefly(b, w.bare(o.bare)) })
 				measured[o.name] = of
 			}
 			sized, names = append(sized, measured), append(names, size)
@@ -144,11 +159,35 @@ func measure(b *testing.B, do func(context.Context) error) (p50, p95 float64) {
 	})
 }
 
-// bare reads all rows of a query.
+// brief is how long a bare query is repeated that is slow: some take seconds.
+const brief = 2 * time.Second
+
+// measureBriefly measures as often as it is asked to, or three times and until a brief time is over.
+func measureBriefly(b *testing.B, do func(context.Context) error) (p50, p95 float64) {
+	var times []time.Duration
+	for began := time.Now(); len(times) < b.N && (len(times) < 3 || time.Since(began) < brief); {
+		started := time.Now()
+		if err := do(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		times = append(times, time.Since(started))
+	}
+	return testkit.Percentiles(b, times)
+}
+
+// bare reads all rows of a query, or makes changes.
 func (w *Workspace) bare(query string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		rows, err := w.In(ctx).QueryContext(ctx, query)
-		return w.Each(ctx, rows, err, func() error { return nil })
+	if !strings.HasPrefix(query, "insert") && !strings.HasPrefix(query, "update") {
+		return func(ctx context.Context) error {
+			rows, err := w.In(ctx).QueryContext(ctx, query)
+			return w.Each(ctx, rows, err, func() error { return nil })
+		}
+	}
+	return func(ctx context.Context) (err error) {
+		for statement := range strings.SplitSeq(query, ";") {
+			err = errors.Join(err, w.Change(ctx, func(ctx context.Context) error { _, err := w.Exec(ctx, statement); return err }))
+		}
+		return err
 	}
 }
 
@@ -296,40 +335,41 @@ func ofOne(w *Workspace) []operation {
 	}
 }
 
-// changing are the operations that write. Their bare query reads the row; the floor of a
-// change is the one that is called a transaction.
+// changing are the operations that write.
 func changing(w *Workspace) []operation {
 	n, r := int64(0), rand.New(rand.NewPCG(13, 2000))
-	const row = "select * from tasks where id = 20000"
+	const insert = "insert into plain_tasks (title, description, status, priority, created_by, created_at, updated_at) values ('one more', %s, 'todo', 'low', 'bench', 5, 5)"
+	const remove, restore = "update plain_tasks set deleted_at = 5, updated_at = 5 where id = 15000", "update plain_tasks set deleted_at = null, updated_at = 6 where id = 15000"
+	const unlink, link = "update plain_links set deleted_at = 5 where id = 102", "insert into plain_links (task_id, entity_id, created_by, created_at) values (102, 2, 'bench', 5)"
 	return []operation{
-		{"a transaction of one row", usual, func(ctx context.Context) error { return w.AddUse(ctx, []Use{{"2026-01-02", "bench", 1, 1}}) }, row},
+		{"a transaction of one row", usual, func(ctx context.Context) error { return w.AddUse(ctx, []Use{{"2026-01-02", "bench", 1, 1}}) }, `insert into tool_usage values ('2026-01-02', 'bare', 1, 1) on conflict do update set calls = calls + 1`},
 		{"create_task", usual, func(ctx context.Context) error {
 			_, err := w.CreateTask(ctx, NewTask{Title: "one more", Status: record.Todo, Priority: "low", CreatedBy: "bench"})
 			return err
-		}, row},
+		}, fmt.Sprintf(insert, "null")},
 		{"create_task with a description of 2,000 characters", usual, func(ctx context.Context) error {
 			_, err := w.CreateTask(ctx, NewTask{Title: "one more", Description: described(r, 2000), Status: record.Todo, Priority: "low", CreatedBy: "bench"})
 			return err
-		}, row},
+		}, fmt.Sprintf(insert, "'"+*described(r, 2000)+"'")},
 		{"update_task", usual, func(ctx context.Context) error {
 			n++
 			_, err := w.UpdateTask(ctx, 10_002+n%9_000, TaskUpdate{Title: text(fmt.Sprint("changed ", n))})
 			return err
-		}, row},
+		}, "update plain_tasks set title = 'changed ' || random(), updated_at = 5 where id = 10002"},
 		{"delete_task and undelete_task", 2 * usual, func(ctx context.Context) error {
 			if _, err := w.DeleteTask(ctx, 15_000, true); err != nil {
 				return err
 			}
 			_, err := w.UndeleteTask(ctx, 15_000, true)
 			return err
-		}, row},
+		}, remove + ";" + restore},
 		{"unlink_entity_from_task and link_entity_to_task", 2 * usual, func(ctx context.Context) error {
 			if _, err := w.Unlink(ctx, 102, 2); err != nil {
 				return err
 			}
 			_, err := w.Link(ctx, 102, 2, "bench")
 			return err
-		}, row},
+		}, unlink + ";" + link},
 	}
 }
 

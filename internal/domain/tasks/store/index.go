@@ -28,10 +28,10 @@ const (
 // index is the index of the words of a table, as it is while a search reads it.
 type index struct {
 	*file
-	table  string   // tasks or entities
-	first  string   // the column that counts more than the others: the title, or the name
-	spans  int64    // how many spans there are
-	newest []worded // the rows that are in no set
+	table  string      // tasks or entities
+	first  string      // the column that counts more than the others: the title, or the name
+	spans  int64       // how many spans there are
+	newest []unindexed // the rows that are in no set
 }
 
 // openIndex opens the index of a table in a snapshot.
@@ -68,16 +68,9 @@ func (x index) word(ctx context.Context, word string) (sought, error) {
 	}
 	found, err := x.sets(ctx, word, ranges)
 	for _, row := range x.newest {
-		if part, _ := words.Mention(row.first, word); part {
-			found.inFirst.Add(row.id)
-		}
-		part, whole := words.Mention(row.words, word)
-		if part {
-			found.anywhere.Add(row.id)
-		}
-		if whole {
-			found.whole.Add(row.id)
-		}
+		inFirst, isFirst := words.Mention(row.first, word)
+		part, whole := words.Mention(row.others, word)
+		found.add(row.id, words.Where{Anywhere: inFirst || part, InFirst: inFirst, Whole: isFirst || whole})
 	}
 	return found, err
 }
@@ -222,13 +215,15 @@ func (x index) following(ctx context.Context, some rowset.Set, pieces []string) 
 		if err != nil {
 			return found, false, x.Fault(ctx, err)
 		}
-		for row := range strings.SplitSeq(all.String, betweenRows) {
-			fields := strings.Split(row, betweenTexts)
-			if id, err := strconv.ParseInt(fields[0], 10, 64); err == nil && len(fields) == 4 {
-				found.add(id, words.Follow(pieces, fields[1], fields[2], fields[3]))
-			} else if all.Valid {
+		for row := range strings.SplitSeq(strings.ToLower(all.String), betweenRows) {
+			number, texts, _ := strings.Cut(row, betweenTexts)
+			first, texts, _ := strings.Cut(texts, betweenTexts)
+			second, files, isWhole := strings.Cut(texts, betweenTexts)
+			id, err := strconv.ParseInt(number, 10, 64)
+			if broken := err != nil || !isWhole || strings.Contains(files, betweenTexts); broken && all.Valid {
 				return found, false, nil
 			}
+			found.add(id, words.Follow(pieces, first, second, files))
 		}
 	}
 	return found, true, nil

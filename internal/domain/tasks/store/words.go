@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"countersign.dev/internal/domain/tasks/rowset"
 	"countersign.dev/internal/domain/tasks/words"
@@ -15,10 +16,10 @@ import (
 // have many words in common.
 const newestRows = 64
 
-// worded is a row with the words of its texts.
-type worded struct {
-	id           int64
-	first, words []string // those of the first column, and all
+// unindexed is a row of which the words are in no set, with its texts in lower case.
+type unindexed struct {
+	id            int64
+	first, others string // that of the first column, and the others
 }
 
 // searched are the columns with words, the first one and the others, by table.
@@ -31,14 +32,12 @@ var searched = map[string]string{
 var texts = map[string]string{"tasks": "title, coalesce(description, ''), coalesce(file_references, '')", "entities": "name, coalesce(identifier, ''), ''"}
 
 // notIndexed returns the rows of a table whose words are in no set, up to a number.
-func (w *file) notIndexed(ctx context.Context, table string, last int64) (found []worded, err error) {
+func (w *file) notIndexed(ctx context.Context, table string, last int64) (found []unindexed, err error) {
 	rows, err := w.In(ctx).QueryContext(ctx, "select id, "+searched[table]+" from "+table+" where id between (select before from indexed where kind = ?) and ? order by id", table+" parts", last)
 	err = w.Each(ctx, rows, err, func() error {
-		var row worded
-		var first, others string
-		err := rows.Scan(&row.id, &first, &others)
-		row.first = words.Of(first)
-		row.words = append(row.first, words.Of(others)...)
+		var row unindexed
+		err := rows.Scan(&row.id, &row.first, &row.others)
+		row.first, row.others = strings.ToLower(row.first), strings.ToLower(row.others)
 		found = append(found, row)
 		return err
 	})
@@ -85,14 +84,15 @@ func (w *file) index(ctx context.Context, table string) error {
 }
 
 // addPostings adds rows to the sets of their words and parts in a span.
-func (w *file) addPostings(ctx context.Context, table string, at int64, rows []worded) error {
+func (w *file) addPostings(ctx context.Context, table string, at int64, rows []unindexed) error {
 	anywhere, inFirst := map[string][]int{}, map[string][]int{}
 	for _, row := range rows {
-		for _, word := range row.words {
+		for _, word := range words.Of(row.first) {
 			anywhere[word] = append(anywhere[word], int(row.id%rowset.SpanRows))
-		}
-		for _, word := range row.first {
 			inFirst[word] = append(inFirst[word], int(row.id%rowset.SpanRows))
+		}
+		for _, word := range words.Of(row.others) {
+			anywhere[word] = append(anywhere[word], int(row.id%rowset.SpanRows))
 		}
 	}
 	all := slices.Sorted(maps.Keys(anywhere))

@@ -15,8 +15,8 @@ type Where struct {
 	Whole    bool // as whole words
 }
 
-// Follow returns where the texts of a row have the pieces of a word. The third one is a
-// list in JSON, or empty.
+// Follow returns where the texts of a row, in lower case, have the pieces of a word. The
+// third one is a list in JSON, or empty.
 func Follow(pieces []string, first, second, list string) (where Where) {
 	if strings.Contains(list, `\`) {
 		var texts []string
@@ -26,8 +26,8 @@ func Follow(pieces []string, first, second, list string) (where Where) {
 	}
 	longest := slices.MaxFunc(pieces, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 	for i, text := range [...]string{first, second, list} {
-		if !strings.Contains(strings.ToLower(text), longest) {
-			continue // most texts of most rows: it takes longer to separate them
+		if !strings.Contains(text, longest) {
+			continue // as most texts: it takes longer to separate them
 		}
 		some, whole := inRow(pieces, Of(text))
 		where.Anywhere = where.Anywhere || some
@@ -63,14 +63,17 @@ func begins(word, piece string) bool {
 
 func isPart(piece string) bool { return utf8.RuneCountInString(piece) >= MinPart }
 
-// Mention reports whether any of some words has a part, and whether one is no more.
-func Mention(words []string, part string) (some, whole bool) {
-	long := isPart(part)
-	for _, word := range words {
+// Mention reports whether a text in lower case has a part in any of its words, and
+// whether as a whole one.
+func Mention(text, part string) (some, whole bool) {
+	if !strings.Contains(text, part) {
+		return false, false // as most texts: it takes longer to separate them
+	}
+	for _, word := range Of(text) {
 		if word == part {
 			return true, true
 		}
-		some = some || long && strings.Contains(word, part)
+		some = some || isPart(part) && strings.Contains(word, part)
 	}
 	return some, false
 }
