@@ -118,12 +118,13 @@ func (s *Server) Check(ctx context.Context) (string, error) {
 // Close releases the indexes.
 func (s *Server) Close() error { return s.store.Close() }
 
-// Refresh brings the index file of every repository up to date.
+// Refresh brings the index file of every repository up to date. One whose files are all
+// the same stays as it is: it is neither written nor opened again.
 func (s *Server) Refresh(ctx context.Context) error {
 	var failed []error
 	for _, r := range s.options.Repositories {
 		file := index.FileOf(s.options.Folder, r.Name)
-		_, err := index.Update(ctx, file, index.Source{Name: r.Name, Root: r.Path}, index.Options{Now: s.options.Now})
+		_, err := index.Update(ctx, file, index.Source{Name: r.Name, Root: r.Path}, index.Options{Now: s.options.Now, Settled: true})
 		if err == nil && s.options.Embeddings.On() {
 			_, err = embed.Update(ctx, s.options.Embeddings, file)
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/domain/codesearch"
@@ -173,5 +174,35 @@ func TestDamagedIndexIsRefused(t *testing.T) {
 				t.Errorf("another version: %v", err)
 			}
 		}
+	}
+}
+
+// TestRefreshKeepsWhatIsTheSame: a server that keeps its index current does not write it
+// again while no file changes, and does when one has.
+func TestRefreshKeepsWhatIsTheSame(t *testing.T) {
+	root, clock := t.TempDir(), time.Now().Add(time.Hour) // later than the files
+	write(t, root, "a.go", "package a\n\nfunc Alpha() {}\n")
+	o := codesearch.Options{Folder: t.TempDir(), Repositories: []codesearch.Repository{{Name: "one", Path: root}}, Now: func() time.Time { return clock }}
+	s := codesearch.New(o)
+	t.Cleanup(func() { _ = s.Close() })
+	refreshed := func() os.FileInfo {
+		t.Helper()
+		if err := s.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(index.FileOf(o.Folder, "one"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock = clock.Add(time.Minute)
+		return info
+	}
+	first := refreshed()
+	if !os.SameFile(first, refreshed()) {
+		t.Error("no file changed, and the index was written again")
+	}
+	write(t, root, "b.go", "package a\n\nfunc Beta() {}\n")
+	if os.SameFile(first, refreshed()) {
+		t.Error("a file is new, and the index is the old one")
 	}
 }

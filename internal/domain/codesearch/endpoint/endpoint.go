@@ -120,7 +120,7 @@ func (e *exchange) route() error {
 		return &failure{http.StatusNotFound, "ROUTE_NOT_FOUND", "Nothing is served at this path", 0, nil}
 	case method == http.MethodOptions:
 		return e.preflight()
-	case path != searchPath && method == http.MethodGet:
+	case path != searchPath && (method == http.MethodGet || method == http.MethodHead):
 		return e.health()
 	case path != searchPath:
 		return e.wrongMethod("GET, OPTIONS")

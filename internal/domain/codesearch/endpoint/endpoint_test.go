@@ -410,6 +410,9 @@ func TestHealthIsAlways200(t *testing.T) {
 			if w.Code != 200 || w.Body.String() != `{"services":{"index":"x"},"status":"`+status+`"}` {
 				t.Errorf("%s: %d %s", path, w.Code, w.Body)
 			}
+			if w := b.send(http.MethodHead, path, "", nil); w.Code != 200 {
+				t.Errorf("HEAD %s, as probes send it: %d", path, w.Code)
+			}
 		}
 	}
 }

@@ -17,12 +17,14 @@ import (
 // Entry is a file that was analysed, or taken from the index before.
 type Entry struct {
 	File
-	Kept bool // it is in the index before as it is: nothing below is filled
+	Kept bool // its contents are those of a file in the index before: nothing below is filled
 
 	text   []byte // compressed
 	pieces []piece
 	posts  []post // of all pieces, in order
 	terms  termTable
+
+	from int // the number of that file
 }
 
 // extent is the number of the file's chunks, and of the words in them.

@@ -9,7 +9,6 @@ type reusable struct {
 	ix     *Index
 	byPath map[string]int
 	byHash map[[hashSize]byte]int
-	posts  [][]post // by chunk
 }
 
 // quietTime is how long before the index a file must have been changed for its
@@ -21,17 +20,10 @@ func reusableOf(ix *Index) *reusable {
 	if ix == nil {
 		return nil
 	}
-	r := &reusable{ix: ix, byPath: map[string]int{}, byHash: map[[hashSize]byte]int{}, posts: make([][]post, ix.Meta.Chunks)}
+	r := &reusable{ix: ix, byPath: map[string]int{}, byHash: map[[hashSize]byte]int{}}
 	for i := range ix.Files {
 		r.byPath[ix.Files[i].Path] = i
 		r.byHash[ix.Files[i].hash] = i
-	}
-	for term := range ix.terms {
-		if isWord(ix.text(uint32(term))) {
-			for p := ix.Postings(term); p.Next(); {
-				r.posts[p.Chunk] = append(r.posts[p.Chunk], post{uint32(term), p.Payload})
-			}
-		}
 	}
 	return r
 }
@@ -76,14 +68,49 @@ func (f *File) moveTo(to found) {
 	f.Path, f.Modified = to.path, to.modified
 }
 
-// take makes the entry of a file from the old index.
+// take makes the entry of a file whose contents are those of one in the old index.
 func (r *reusable) take(i int, f found) Entry {
-	old := r.ix.Files[i]
-	e := Entry{File: old, text: r.ix.packed(&old), terms: r.ix}
-	e.moveTo(f)
-	for c := old.first; c < old.first+old.chunks; c++ {
-		e.posts = append(e.posts, r.posts[c]...)
-		e.pieces = append(e.pieces, piece{Chunk: r.ix.Chunks[c], definitions: r.ix.Definitions(c), posts: len(e.posts)})
+	e := Entry{File: r.ix.Files[i], Kept: true, from: i}
+	for _, c := range r.ix.Chunks[e.first : e.first+e.chunks] {
+		e.words += int(c.Words)
 	}
+	if e.Path != f.path {
+		e.moveTo(f)
+	}
+	e.Modified = f.modified
 	return e
+}
+
+// fill fills the entries that were taken. Only an index that is written needs that, and
+// it takes much longer than to see that nothing changed.
+func (r *reusable) fill(entries []Entry) {
+	if r == nil {
+		return
+	}
+	posts := r.ix.posts()
+	for i := range entries {
+		e := &entries[i]
+		if !e.Kept {
+			continue
+		}
+		old := &r.ix.Files[e.from]
+		e.Kept, e.text, e.terms = false, r.ix.packed(old), r.ix
+		for c := old.first; c < old.first+old.chunks; c++ {
+			e.posts = append(e.posts, posts[c]...)
+			e.pieces = append(e.pieces, piece{Chunk: r.ix.Chunks[c], definitions: r.ix.Definitions(c), posts: len(e.posts)})
+		}
+	}
+}
+
+// posts are those of all words, by chunk.
+func (ix *Index) posts() [][]post {
+	all := make([][]post, len(ix.Chunks))
+	for term := range ix.terms {
+		if isWord(ix.text(uint32(term))) {
+			for p := ix.Postings(term); p.Next(); {
+				all[p.Chunk] = append(all[p.Chunk], post{uint32(term), p.Payload})
+			}
+		}
+	}
+	return all
 }

@@ -55,14 +55,16 @@ func Update(ctx context.Context, file string, src Source, o Options) (Report, er
 	if err == nil {
 		defer old.Close()
 	} // an index that cannot be opened is built anew
-	r, entries, err := scan(ctx, src, reusableOf(old), o)
+	before := reusableOf(old)
+	r, entries, err := scan(ctx, src, before, o)
 	if err != nil {
 		return Report{}, err
 	}
-	if o.Settled && old != nil && same(old, r, entries) {
+	if o.Settled && old != nil && r.Same(old.Meta) {
 		r.Meta, r.Took = old.Meta, time.Since(began)
 		return r, nil
 	}
+	before.fill(entries)
 	err = write(file, r.Meta, entries)
 	r.Took = time.Since(began)
 	return r, err
@@ -72,11 +74,6 @@ func Update(ctx context.Context, file string, src Source, o Options) (Report, er
 // alone: those that had to be read are proven by their times in a newer index.
 func (r *Report) Same(before Meta) bool {
 	return r.Read+r.Compared == 0 && r.Commit == before.Commit && r.Remote == before.Remote && r.Skipped == before.Skipped && r.Files == before.Files
-}
-
-// same reports whether an index has these files.
-func same(old *Index, r Report, entries []Entry) bool {
-	return r.Same(old.Meta) && slices.EqualFunc(old.Files, entries, func(f File, e Entry) bool { return f.Path == e.Path })
 }
 
 // former is an index whose files a scan may take over.

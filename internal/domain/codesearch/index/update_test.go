@@ -1,0 +1,86 @@
+package index
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// updated is the index of a folder after an update at a time.
+func updated(t *testing.T, file, root string, o Options) *Index {
+	t.Helper()
+	if _, err := Update(t.Context(), file, Source{Name: "x", Root: root}, o); err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ix.Close() })
+	return ix
+}
+
+// TestUpdatedIndexIsAsBuiltAnew: every byte, whatever of the index before it was taken
+// over: files that stay, that were touched, and that are elsewhere with the same text.
+func TestUpdatedIndexIsAsBuiltAnew(t *testing.T) {
+	root, folder, now := sample(t), t.TempDir(), time.Now().UTC().Truncate(time.Second)
+	o := Options{Now: func() time.Time { return now }}
+	put(t, root, "seal/open.go", "package seal\n\n// Open opens a sealed cursor.\nfunc (b *Box) Open(sealed string) string { return b.aead(sealed) }\n")
+	updated(t, filepath.Join(folder, "old"), root, o)
+
+	if err := os.Mkdir(filepath.Join(root, "tests"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(root, "seal/open.go"), filepath.Join(root, "tests/open.go")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(filepath.Join(root, "README.md"), now, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(root, "empty.txt")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, root, "web/page.ts", "export class Page { close() {} }\n")
+	put(t, root, "new.py", "def seal(cursor):\n    return cursor\n")
+	got, want := updated(t, filepath.Join(folder, "old"), root, o), updated(t, filepath.Join(folder, "new"), root, o)
+	if !reflect.DeepEqual(got.Meta, want.Meta) {
+		t.Errorf("%+v, not %+v", got.Meta, want.Meta)
+	}
+	for i := sectionFiles; i < sections; i++ {
+		if string(got.parts[i]) != string(want.parts[i]) {
+			t.Errorf("section %d differs", i)
+		}
+	}
+}
+
+// TestSettledIndexIsWrittenForWhatItSays: one whose files are the same is left as it is,
+// unless its commit, its address or what was skipped is not what it says.
+func TestSettledIndexIsWrittenForWhatItSays(t *testing.T) {
+	root, file, now := sample(t), filepath.Join(t.TempDir(), "x"), time.Now()
+	first, second := strings.Repeat("1", 40), strings.Repeat("2", 40)
+	look := func() Meta {
+		t.Helper()
+		now = now.Add(time.Minute)
+		return updated(t, file, root, Options{Settled: true, Now: func() time.Time { return now }}).Meta
+	}
+	put(t, root, ".git/HEAD", first+"\n")
+	made := look()
+	if made.Commit != first || !look().Indexed.Equal(made.Indexed) {
+		t.Errorf("nothing changed: %+v", made)
+	}
+	put(t, root, ".git/HEAD", second+"\n")
+	if got := look(); got.Commit != second {
+		t.Errorf("another commit: %+v", got)
+	}
+	put(t, root, ".git/config", "[remote \"origin\"]\n\turl = https://github.com/a/b.git\n")
+	if got := look(); got.Remote != "https://github.com/a/b" {
+		t.Errorf("another address: %+v", got)
+	}
+	put(t, root, "picture", "\x89PNG\x00\x00")
+	if got := look(); got.Skipped != 1 {
+		t.Errorf("another file that is skipped: %+v", got)
+	}
+}
