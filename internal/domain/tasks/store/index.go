@@ -146,16 +146,16 @@ func (x index) phrase(ctx context.Context, pieces []string) (found sought, err e
 			return found, err
 		}
 	}
-	parts, err := x.parts(ctx, pieces)
+	phrases, err := x.phrases(ctx, pieces)
 	if err != nil {
 		return found, err
 	}
-	if found.anywhere, err = x.match(ctx, "", append(parts, phrase(pieces...))); err != nil {
+	if found.anywhere, err = x.match(ctx, "", phrases); err != nil {
 		return found, err
 	}
 	found.whole = found.anywhere
-	if len(parts) > 0 {
-		if found.whole, err = x.match(ctx, "", []string{phrase(pieces...)}); err != nil {
+	if exact := phrase(pieces...); len(phrases) > 1 || phrases[0] != exact {
+		if found.whole, err = x.match(ctx, "", []string{exact}); err != nil {
 			return found, err
 		}
 	}
@@ -164,7 +164,7 @@ func (x index) phrase(ctx context.Context, pieces []string) (found sought, err e
 			return found, err
 		}
 	}
-	found.inFirst, err = x.match(ctx, "{"+x.first+"} : ", append(parts, phrase(pieces...)))
+	found.inFirst, err = x.match(ctx, "{"+x.first+"} : ", phrases)
 	return found, err
 }
 
@@ -242,25 +242,31 @@ func (f sought) add(id int64, where words.Where) {
 	}
 }
 
-// parts are the phrases of which the first word ends with the first of some pieces, or
-// the last one begins with the last of them, and has more.
-func (x index) parts(ctx context.Context, pieces []string) (phrases []string, err error) {
+// phrases are those of which the first word is the first of some pieces, or ends with
+// it, and the last one is the last of them, or begins with it.
+func (x index) phrases(ctx context.Context, pieces []string) (all []string, err error) {
 	first, last := pieces[0], pieces[len(pieces)-1]
+	heads, after := []string{first}, ""
+	if utf8.RuneCountInString(first) >= words.MinPart {
+		longer, err := column[string](ctx, x.file, "select word from words_parts join words on id = words_parts.rowid where words_parts match ?", phrase(first+"$"))
+		if err != nil {
+			return nil, err
+		}
+		heads = append(heads, longer...)
+	}
 	if utf8.RuneCountInString(last) >= words.MinPart {
-		phrases = []string{phrase(pieces...) + " *"}
-	}
-	if utf8.RuneCountInString(first) < words.MinPart {
-		return phrases, nil
-	}
-	heads, err := column[string](ctx, x.file, "select word from words_parts join words on id = words_parts.rowid where words_parts match ?", phrase(first+"$"))
-	longer := phrases
-	for _, head := range heads {
-		phrases = append(phrases, phrase(append([]string{head}, pieces[1:]...)...))
-		for _, more := range longer {
-			phrases = append(phrases, `"`+head+strings.TrimPrefix(more, `"`+first))
+		longer, err := column[string](ctx, x.file, "select word from words where word > ? and word < ? limit 1", last, last+string(unicode.MaxRune))
+		if err != nil {
+			return nil, err
+		}
+		if len(longer) > 0 {
+			after = " *"
 		}
 	}
-	return phrases, err
+	for _, head := range heads {
+		all = append(all, phrase(append([]string{head}, pieces[1:]...)...)+after)
+	}
+	return all, nil
 }
 
 // phrase are words that follow one another, in the language of FTS5. They have nothing
