@@ -79,6 +79,11 @@ func (x *Index) Search(query string, most int) []string {
 	slices.Sort(asked)
 	for _, stem := range slices.Compact(asked) {
 		found := x.words[stem]
+		for _, other := range english.Same(stem) { // of a word that no tool has
+			if len(found) == 0 {
+				found = x.words[other]
+			}
+		}
 		n := float64(len(found))
 		rarity := math.Log(1 + (float64(len(x.names))-n+0.5)/(n+0.5))
 		for tool, weight := range found {

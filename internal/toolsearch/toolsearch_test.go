@@ -19,6 +19,7 @@ func TestToolsAreFoundByNameDescriptionFieldsAndSynonyms(t *testing.T) {
 	for query, want := range map[string]string{
 		"animal": "list_animals", "the keepers": "getKeeper", "whose shift": "getKeeper", "nights": "getKeeper",
 		"Bills!": "pay_invoice", "suppliers": "pay_invoice", "invoices": "pay_invoice", "deadlines": "pay_invoice",
+		"keeper mail": "getKeeper", "begin": "getKeeper",
 	} {
 		if got := x.Search(query, 3); len(got) == 0 || got[0] != want {
 			t.Errorf("%q finds %v, want %s first", query, got, want)

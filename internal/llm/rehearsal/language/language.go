@@ -5,7 +5,6 @@ package language
 import (
 	"cmp"
 	_ "embed"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -26,6 +25,11 @@ var vocabulary []byte
 // Set holds words or stems.
 type Set map[string]bool
 
+// Means reports whether the stem, or one of the same meaning, is in the set.
+func (s Set) Means(stem string) bool {
+	return s[stem] || slices.ContainsFunc(english.Same(stem), func(other string) bool { return s[other] })
+}
+
 // Stems returns the set of the words' stems.
 func Stems(words ...string) Set {
 	s := Set{}
@@ -37,20 +41,15 @@ func Stems(words ...string) Set {
 
 // Lexicon is english.yaml. It is read once and never changed.
 type Lexicon struct {
-	phrases map[string]Set      // by section; a word is a phrase too
-	Stems   map[string]Set      // by section
-	Same    map[string][]string // stem: the stems that ask for the same thing
-	plain   map[string][]Token  // a phrase: the plainer words for it
+	phrases map[string]Set     // by section; a word is a phrase too
+	Stems   map[string]Set     // by section
+	plain   map[string][]Token // a phrase: the plainer words for it
 }
 
 // English reads the lexicon.
 func English() *Lexicon {
-	x := &Lexicon{phrases: map[string]Set{}, Stems: map[string]Set{}, Same: map[string][]string{}, plain: map[string][]Token{}}
-	var file struct {
-		Words, Instead map[string][]string
-		Same           [][]string
-		Means          map[string]string
-	}
+	x := &Lexicon{phrases: map[string]Set{}, Stems: map[string]Set{}, plain: map[string][]Token{}}
+	var file struct{ Words, Instead map[string][]string }
 	if err := yaml.Unmarshal(vocabulary, &file); err != nil {
 		panic(err) // it is part of the program
 	}
@@ -62,14 +61,6 @@ func English() *Lexicon {
 	}
 	for _, w := range english.Function {
 		x.phrases["idle"][w] = true
-	}
-	for _, group := range file.Same {
-		for s := range Stems(group...) {
-			x.Same[s] = slices.AppendSeq(x.Same[s], maps.Keys(Stems(group...)))
-		}
-	}
-	for word, other := range file.Means {
-		x.Same[english.Stem(word)] = append(x.Same[english.Stem(word)], english.Stem(other))
 	}
 	for plain, phrases := range file.Instead {
 		for _, p := range phrases {
@@ -107,11 +98,6 @@ func (x *Lexicon) Only(section string, words []string) (says bool) {
 
 // Measures lists the sections of words that ask for something of all rows.
 var Measures = []string{"count", "sum", "average", "highest", "lowest", "newest", "oldest", "compare"}
-
-// Among reports whether the stem, or one of the same meaning, is in the set.
-func (x *Lexicon) Among(stems Set, s string) bool {
-	return stems[s] || slices.ContainsFunc(x.Same[s], func(other string) bool { return stems[other] })
-}
 
 // MayBeValue reports whether a word could be somebody's name or another value.
 func (x *Lexicon) MayBeValue(word string) bool {

@@ -353,8 +353,8 @@ func (f *Field) has(words ...string) bool {
 }
 
 // says reports whether a word is one of the field's own, or means the same.
-func (f *Field) says(x *language.Lexicon, stem string) bool {
-	return f.also[stem] || x.Among(f.stems, stem)
+func (f *Field) says(stem string) bool {
+	return f.also[stem] || f.stems.Means(stem)
 }
 
 // amount reports whether a column holds quantities that may be added up.

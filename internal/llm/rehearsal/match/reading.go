@@ -108,7 +108,7 @@ func (r *Reading) MeansPerson() bool {
 // for "who approved".
 func (r *Reading) namesAsked(f *Field) bool {
 	ofPeople := slices.ContainsFunc(f.Words, func(w string) bool { return r.x.Is(w, "person", "holder") })
-	return ofPeople && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return r.Asked[t.Stem] && f.says(r.x, t.Stem) })
+	return ofPeople && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return r.Asked[t.Stem] && f.says(t.Stem) })
 }
 
 // Relevance counts how far the question's words ask for a column; other words of
@@ -116,7 +116,7 @@ func (r *Reading) namesAsked(f *Field) bool {
 func (r *Reading) Relevance(key string) int {
 	hits, words, col := 0, english.Words(key), r.Tool.Column(key)
 	for _, w := range words {
-		if s := english.Stem(w); r.x.Among(r.Asked, s) && (s != r.Tool.head || r.Tool.Own) {
+		if s := english.Stem(w); r.Asked.Means(s) && (s != r.Tool.head || r.Tool.Own) {
 			hits += 4
 		}
 	}
@@ -267,5 +267,5 @@ func (t *Tool) IsOrdered(x *language.Lexicon, c Clause) bool {
 		return false
 	}
 	verb := english.Stem(c.Verb)
-	return t.orders[verb] || x.Is(c.Verb, "action") && x.Among(t.orders, verb)
+	return t.orders[verb] || x.Is(c.Verb, "action") && t.orders.Means(verb)
 }

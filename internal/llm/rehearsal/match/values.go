@@ -155,7 +155,7 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 func (r reader) among(kind Kind, keeps func(text string, number float64) bool) bool {
 	said := func(f *Field, t language.Token) bool {
 		money := t.Kind == language.Number && strings.ContainsAny(t.Text, "$€£") // "deals under $100,000"
-		return money && f.Name == r.Tool.Amount() || t.Kind == language.Word && f.says(r.x, t.Stem) && !r.others(t.Stem)
+		return money && f.Name == r.Tool.Amount() || t.Kind == language.Word && f.says(t.Stem) && !r.others(t.Stem)
 	}
 	f := r.Tool.column(func(f *Field) bool {
 		return f.Is(kind) && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return said(f, t) })
@@ -240,8 +240,8 @@ func (r reader) extent(end int) {
 	}
 	for at, t := range r.Tokens {
 		each := slices.Contains([]string{"each", "per", "every", "by"}, r.low(at-1))
-		of := r.Tool.column(func(f *Field) bool { return f.Is(Text) && f.says(r.x, t.Stem) }).Name
-		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(r.x, t.Stem) }).Name // customer_name for "customers"
+		of := r.Tool.column(func(f *Field) bool { return f.Is(Text) && f.says(t.Stem) }).Name
+		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(t.Stem) }).Name // customer_name for "customers"
 		switch {
 		case !r.free(at) || m.OverDates():
 		case m.Kind == "count" && of != "" && each:

@@ -108,7 +108,7 @@ func (r *Reading) name(i int) {
 		return !texts && !r.Tool.Writes() || r.Tool.Writes() && e.sort == english.Stem(f.Noun)
 	}))
 	text := r.Tool.Inputs.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
-		named := !r.Tool.Lists() && f.says(r.x, english.Stem(r.low(e.at-1))) // "the workspace Atlas"
+		named := !r.Tool.Lists() && f.says(english.Stem(r.low(e.at-1))) // "the workspace Atlas"
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns)
 	})
 	switch {
@@ -200,7 +200,7 @@ func (r *Reading) columnBefore(at int) string {
 	}
 	return r.Tool.column(func(f *Field) bool {
 		n := len(f.Words)
-		return r.Tool.Inputs.Named(f.Name) == nil && (n == 1 || n > 1 && sides[f.Words[n-1]] == upper) && r.x.Among(language.Stems(f.Words[0]), r.Tokens[at-2].Stem)
+		return r.Tool.Inputs.Named(f.Name) == nil && (n == 1 || n > 1 && sides[f.Words[n-1]] == upper) && language.Stems(f.Words[0]).Means(r.Tokens[at-2].Stem)
 	}).Name
 }
 
@@ -333,7 +333,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	case r.isOurs(s) && at != inSynonym && t.Inputs.First(func(f *Field) bool { return f.Is(ID) && r.isOurs(english.Stem(f.Noun)) }) != nil:
 		return inMore.weight(), false
 	}
-	for _, other := range r.x.Same[s] {
+	for _, other := range english.Same(s) {
 		at = max(at, min(inSynonym, t.source[other]))
 	}
 	return at.weight(), at >= inColumns
