@@ -75,7 +75,7 @@ func (x *Index) add(tool int, text string, weight float64) {
 // has no word of the query is not found.
 func (x *Index) Search(query string, most int) []string {
 	scores := make(map[int]float64)
-	asked := stems(query)
+	asked := stems(english.Plainly(strings.ToLower(query)))
 	slices.Sort(asked)
 	for _, stem := range slices.Compact(asked) {
 		found := x.words[stem]

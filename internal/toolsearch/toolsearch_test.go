@@ -14,12 +14,13 @@ func TestToolsAreFoundByNameDescriptionFieldsAndSynonyms(t *testing.T) {
 		{Name: "list_animals", Description: "List the animals of the zoo."},
 		{Name: "getKeeper", Description: "Get one person.", InputSchema: json.RawMessage(`{"properties":{"shift_start":{"type":"string","description":"Night or day"}}}`)},
 		{Name: "pay_invoice", Description: "Settle what a supplier asks for.", Fields: &result.Fields{Synonyms: []string{"bill"}, Output: map[string]result.Field{"due_on": {Synonyms: []string{"deadline"}}}}},
+		{Name: "erase_cage"},
 		{Name: "broken", InputSchema: json.RawMessage(`[1`)},
 	})
 	for query, want := range map[string]string{
 		"animal": "list_animals", "the keepers": "getKeeper", "whose shift": "getKeeper", "nights": "getKeeper",
 		"Bills!": "pay_invoice", "suppliers": "pay_invoice", "invoices": "pay_invoice", "deadlines": "pay_invoice",
-		"keeper mail": "getKeeper", "begin": "getKeeper",
+		"begin": "getKeeper", "get rid of it": "erase_cage",
 	} {
 		if got := x.Search(query, 3); len(got) == 0 || got[0] != want {
 			t.Errorf("%q finds %v, want %s first", query, got, want)

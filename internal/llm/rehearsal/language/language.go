@@ -48,8 +48,8 @@ type Lexicon struct {
 
 // English reads the lexicon.
 func English() *Lexicon {
-	x := &Lexicon{phrases: map[string]Set{}, Stems: map[string]Set{}, plain: map[string][]Token{}}
-	var file struct{ Words, Instead map[string][]string }
+	x := &Lexicon{phrases: map[string]Set{}, Stems: map[string]Set{}}
+	var file struct{ Words map[string][]string }
 	if err := yaml.Unmarshal(vocabulary, &file); err != nil {
 		panic(err) // it is part of the program
 	}
@@ -61,11 +61,6 @@ func English() *Lexicon {
 	}
 	for _, w := range english.Function {
 		x.phrases["idle"][w] = true
-	}
-	for plain, phrases := range file.Instead {
-		for _, p := range phrases {
-			x.plain[p] = x.Read(plain, time.Time{})
-		}
 	}
 	return x
 }
@@ -106,15 +101,17 @@ func (x *Lexicon) MayBeValue(word string) bool {
 
 // plainly puts the plain words for phrases of the same meaning.
 func (x *Lexicon) plainly(tokens []Token) (out []Token) {
-	for i := 0; i < len(tokens); {
-		n, phrase, plain := 1, "", tokens[i:i+1]
-		for j := i; j < min(i+4, len(tokens)) && tokens[j].Kind == Word && !tokens[j].Owns; j++ {
-			phrase = strings.TrimSpace(phrase + " " + tokens[j].Low)
-			if words := x.plain[phrase]; words != nil {
-				n, plain = j+1-i, slices.Clone(words)
-			}
+	for len(tokens) > 0 {
+		end := slices.IndexFunc(tokens, func(t Token) bool { return t.Kind != Word || t.Owns })
+		if end < 0 {
+			end = len(tokens)
 		}
-		out, i = append(out, plain...), i+n
+		text, n := english.Plain(Lows(tokens[:min(end, 6)]))
+		if n == 0 {
+			out, tokens = append(out, tokens[0]), tokens[1:]
+			continue
+		}
+		out, tokens = append(out, x.Read(text, time.Time{})...), tokens[n:]
 	}
 	return out
 }
@@ -166,7 +163,7 @@ func (x *Lexicon) token(quoted, code, word, mark string) Token {
 	case slices.Contains(english.Numbers, strings.ToLower(word)):
 		n := 2 + slices.Index(english.Numbers, strings.ToLower(word))
 		return Token{Text: strconv.Itoa(n), Kind: Number, Value: float64(n)}
-	case x.plain[strings.ToLower(word)] != nil:
+	case english.Plainly(strings.ToLower(word)) != strings.ToLower(word):
 		return Token{Text: word}
 	case found && (end == "" || strings.EqualFold(end, "s")):
 		return Token{Text: base, Owns: true}

@@ -1,0 +1,69 @@
+package english
+
+import "strings"
+
+// instead has the plain words for what is also said in other ways, contractions that
+// lost their apostrophe among them.
+var instead = map[string]string{
+	"what is":           "whats, what's",
+	"who is":            "who's",
+	"where is":          "wheres, where's",
+	"not":               "dont, don't, doesnt, doesn't, didnt, didn't, cant, can't, wont, won't, isnt, isn't, arent, aren't, shouldnt, shouldn't, wouldnt, wouldn't, hasnt, hasn't, havent, haven't, wasnt, wasn't",
+	"i am":              "im, i'm, i've, i'll",
+	"you":               "u, ya",
+	"people":            "ppl",
+	"priority":          "prio",
+	"let us":            "lets, let's",
+	"it is":             "it's, thats, that's, there's, here's, he's, she's, when's, which's, we're, we've, you're, they're",
+	"i would":           "i'd",
+	"how is":            "how's",
+	"show":              "can i see, could i see, may i see, can i get, show me, give me, tell me, get me, bring me, find me, fetch me, read me",
+	"please":            "for me",
+	"report to":         "work for, works for, work under, works under, working for, working under, managed by, led by",
+	"delete":            "get rid of",
+	"and":               "as well as, along with, together with",
+	"versus":            "compare to, compare with, compared to, compared with, in comparison to, in comparison with",
+	"summarise":         "summarize, sum up",
+	"wait for approval": "needs approval, need approval, awaiting approval, needs to be approved, need to be approved",
+	"overspent":         "over budget, over the budget, over our budget",
+	"underspent":        "under budget, under the budget, under our budget",
+	"login":             "log in, logging in",
+	"doing":             "on track, getting on, coming along",
+}
+
+// longest is how many words a phrase of instead has at most.
+const longest = 5
+
+var plain = func() map[string]string {
+	words := map[string]string{}
+	for word, phrases := range instead {
+		for phrase := range strings.SplitSeq(phrases, ", ") {
+			words[phrase] = word
+		}
+	}
+	return words
+}()
+
+// Plain gives the plain words for the longest phrase that begins the words, and how
+// many of them it has; 0 when there is none.
+func Plain(words []string) (text string, n int) {
+	for n = min(longest, len(words)); n > 0; n-- {
+		if text = plain[strings.Join(words[:n], " ")]; text != "" {
+			return text, n
+		}
+	}
+	return "", 0
+}
+
+// Plainly puts the plain words for the phrases of a text in lower case.
+func Plainly(text string) string {
+	var out []string
+	for words := strings.Fields(text); len(words) > 0; {
+		text, n := Plain(words)
+		if n == 0 {
+			text, n = words[0], 1
+		}
+		out, words = append(out, text), words[n:]
+	}
+	return strings.Join(out, " ")
+}
