@@ -30,8 +30,10 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/strictjson": {outside: []string{"github.com/go-json-experiment/json"}},
 	"internal/plaintext":  {},
 	// searches and planners agree on what is the same word.
-	"internal/english":    {outside: []string{"github.com/blevesearch/snowballstem"}},
-	"internal/pattern":    {},
+	"internal/english": {outside: []string{"github.com/blevesearch/snowballstem"}},
+	"internal/pattern": {},
+	// what can be had again is kept up to a bound.
+	"internal/memo":       {},
 	"internal/toolsearch": {ours: []string{"english", "result", "schema"}},
 	// a vocabulary of a language model, for budgets.
 	"internal/tokens": {outside: []string{"github.com/tiktoken-go/tokenizer"}},
@@ -91,7 +93,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/anthropic": {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	"internal/llm/gemini":    {ours: []string{"agent", "llm/vendor"}, outside: []string{"google.golang.org/genai"}},
 	"internal/llm/openai":    {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/openai/openai-go/v3"}},
-	"internal/llm/rehearsal": {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/plan", "result"}},
+	"internal/llm/rehearsal": {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/plan", "memo", "result"}},
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
 	"internal/llm/rehearsal/language": {ours: []string{"calendar", "english"}, outside: []string{"go.yaml.in/yaml"}},
 	"internal/llm/rehearsal/match":    {ours: []string{"agent", "calendar", "english", "llm/rehearsal/language", "result", "schema"}},
@@ -126,7 +128,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// a conversation is logs and keys in state, and reading one can end in state's own error (a gap); its links live as long as confirmations.
 	"internal/conversation":        {ours: []string{"access", "admission", "agent", "audit", "confirm", "conversation/lease", "conversation/sealed", "fault", "quota", "result", "seal", "state", "telemetry", "tokens"}},
 	"internal/conversation/lease":  {ours: []string{"conversation/sealed", "fault"}},
-	"internal/conversation/sealed": {ours: []string{"seal", "state"}},
+	"internal/conversation/sealed": {ours: []string{"memo", "seal", "state"}},
 	// the servers and the gateway name the same page, on which a change is answered.
 	"internal/approval": {ours: []string{"rest", "result"}},
 	// live is beside the gateway's routes because a connection, unlike a request, has parts of its own that end together.

@@ -3,9 +3,9 @@ package sealed
 import (
 	"context"
 	"strconv"
-	"sync"
 	"time"
 
+	"countersign.dev/internal/memo"
 	"countersign.dev/internal/state"
 )
 
@@ -23,18 +23,21 @@ type ByteLog interface {
 // its own, does not open.
 type Logs struct {
 	ByteLog
-	next *numbers
+	next *memo.Memo[string, int64] // the next number of a log, so that an append is one exchange; it may be out of date
 }
+
+// maxNumbers bounds the logs whose next number is remembered.
+const maxNumbers = 10_000
 
 // NewLogs seals what it appends to those logs.
 func NewLogs(logs ByteLog) Logs {
-	return Logs{logs, &numbers{next: make(map[string]int64)}}
+	return Logs{logs, memo.New[string, int64](maxNumbers)}
 }
 
 // Append seals an entry for the next id of the log and adds it. When another
 // writer took that id, the entry is sealed again for the one that follows.
 func (s Logs) Append(ctx context.Context, log string, ttl time.Duration, seal func(id string) ([]byte, error)) (id string, err error) {
-	for seq := s.next.of(log); ; {
+	for seq := max(s.next.Get(log), 1); ; {
 		id = strconv.FormatInt(seq, 10) + "-0"
 		entry, err := seal(id)
 		if err != nil {
@@ -44,34 +47,9 @@ func (s Logs) Append(ctx context.Context, log string, ttl time.Duration, seal fu
 		if err != nil {
 			return "", err
 		}
-		if s.next.set(log, next); done {
+		if s.next.Put(log, next); done {
 			return id, nil
 		}
 		seq = next
 	}
-}
-
-// maxNumbers bounds the logs whose next number is remembered.
-const maxNumbers = 10_000
-
-// numbers remembers the next number of logs, so that an append is one exchange. It
-// may be out of date.
-type numbers struct {
-	mu   sync.Mutex
-	next map[string]int64
-}
-
-func (n *numbers) of(log string) int64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return max(n.next[log], 1)
-}
-
-func (n *numbers) set(log string, next int64) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.next) >= maxNumbers {
-		clear(n.next)
-	}
-	n.next[log] = next
 }

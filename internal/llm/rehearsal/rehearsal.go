@@ -14,12 +14,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"sync"
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/plan"
+	"countersign.dev/internal/memo"
 	"countersign.dev/internal/result"
 )
 
@@ -29,26 +29,17 @@ const Name = "rehearsal"
 // Model is the planner behind agent.Model. It is safe for concurrent use.
 type Model struct {
 	words *language.Lexicon
-
-	mu    sync.Mutex
-	tools map[any]*match.Tool // read once per declaration; never changed after
+	tools *memo.Memo[any, *match.Tool] // as read from their declarations; never changed after
 }
 
 // New makes a rehearsal model.
-func New() *Model { return &Model{words: language.English(), tools: map[any]*match.Tool{}} }
+func New() *Model {
+	return &Model{words: language.English(), tools: memo.New[any, *match.Tool](2000)}
+}
 
 func (m *Model) tool(t result.ToolInfo, closed bool) *match.Tool {
-	const most = 2000 // bounds the memory of declarations that were seen
-	d := [...]any{t.Name, t.Title, t.Description, t.Kind, string(t.InputSchema), string(t.OutputSchema), t.Fields, closed}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.tools[d] == nil {
-		if len(m.tools) >= most {
-			clear(m.tools)
-		}
-		m.tools[d] = match.NewTool(m.words, t, closed)
-	}
-	return m.tools[d]
+	declaration := [...]any{t.Name, t.Title, t.Description, t.Kind, string(t.InputSchema), string(t.OutputSchema), t.Fields, closed}
+	return m.tools.Of(declaration, func() *match.Tool { return match.NewTool(m.words, t, closed) })
 }
 
 // Name is "rehearsal".
