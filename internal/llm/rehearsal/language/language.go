@@ -41,9 +41,8 @@ func Stems(words ...string) Set {
 
 // Lexicon is english.yaml. It is read once and never changed.
 type Lexicon struct {
-	phrases map[string]Set     // by section; a word is a phrase too
-	Stems   map[string]Set     // by section
-	plain   map[string][]Token // a phrase: the plainer words for it
+	phrases map[string]Set // by section; a word is a phrase too
+	Stems   map[string]Set // by section
 }
 
 // English reads the lexicon.
