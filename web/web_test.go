@@ -344,3 +344,20 @@ func TestBothColourSchemesAreReadable(t *testing.T) {
 		})
 	}
 }
+
+// A refusal that the answer repeats is said once; advice that it does not repeat stays.
+func TestRefusalIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	refused := object{"type": "tool", "state": "complete", "tool": "delete_employee", "server": "hr", "message": "Delete employee", "data": object{"status": "error", "code": "INVALID_INPUT", "message": "She has reports.", "suggestedAction": "Move them first."}}
+	p.Open(g.URL)
+	for text, want := range map[string]string{"That is not possible: She has reports.": "Move them first.", "No.": "She has reports. Move them first.", "She has reports. Move them first.": ""} {
+		g.on("POST /api/query", turn(refused, object{"type": "text", "text": text}))
+		p.Click("#new")
+		p.ask("Delete her")
+		p.Sees("[data-turn=done] [data-text]", text)
+		if got := eval[string](p, `document.querySelector("[data-refusal]").innerText.trim()`); got != want {
+			t.Errorf("beside %q the refusal says %q, want %q", text, got, want)
+		}
+	}
+}

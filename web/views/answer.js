@@ -92,7 +92,7 @@ function callView(part, turn) {
 function contentOf(part, head, turn) {
   const envelope = part.envelope.value;
   if (!envelope) return head;
-  if (part.state.value === "refused") return [head, refusal(envelope)];
+  if (part.state.value === "refused") return [head, refusal(envelope, turn)];
   if (part.continues?.table) return head; // its rows are there
   const view = resultView(part, titleOf(part.tool), fieldsOf(part.tool));
   if (!view) return head;
@@ -107,7 +107,10 @@ function contentOf(part, head, turn) {
   return node;
 }
 
-function refusal(envelope) {
-  const error = envelope.error ?? envelope;
-  return el("p", { class: "hint", "data-refusal": error.code ?? "" }, inOurs(error.code ?? "", [error.message, error.suggestedAction].filter(Boolean).join(" ")));
+// What the answer says in the same words is said once.
+function refusal(envelope, turn) {
+  const { code = "", message, suggestedAction } = envelope.error ?? envelope;
+  const untold = (sentence) => sentence && !(turn.state.value === "done" && turn.words.includes(sentence));
+  const words = () => inOurs(code, [message, suggestedAction].filter(untold).join(" ")).trim();
+  return el("p", { class: "hint", "data-refusal": code, hidden: () => !words() }, words);
 }

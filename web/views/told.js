@@ -16,7 +16,7 @@ const COMMON = /^[\p{Ll}\s_-]*$|^\P{L}*$/u; // values that name no row: states a
 export function tellsOf(text, table) {
   const rows = table.rows.peek();
   const counts = [...text.matchAll(NUMBER)].filter(([figure]) => !YEAR.test(figure)).map(([figure]) => Number(figure));
-  if (!DENIAL.test(text.trim()) && (!counts.length || counts.includes(rows.length))) return true;
+  if (!DENIAL.test(text.trim()) && (!counts.length || [rows.length, table.total.peek()].some((n) => counts.includes(n)))) return true;
   return table.columns.peek().some((column) => naming(column, rows.slice(0, MOST_ROWS)).some((value) => holds(text, value)));
 }
 
