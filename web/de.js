@@ -115,7 +115,7 @@ export const words = {
   "Approving is possible when you have seen all of this request.": "Freigeben können Sie, wenn Sie die ganze Anfrage gesehen haben.",
   "Waiting for your approval": "Wartet auf Ihre Freigabe",
   "Nothing waits for you.": "Nichts wartet auf Sie.",
-  "Answered in the last day": "Am letzten Tag beantwortet",
+  "Answered or expired in the last day": "Im letzten Tag beantwortet oder abgelaufen",
   "A request of {server} waits for you until {time} and cannot be shown. {why}": "Eine Anfrage von {server} wartet bis {time} auf Sie und lässt sich nicht zeigen. {why}",
   "A request of {server} waits for you and cannot be shown. {why}": "Eine Anfrage von {server} wartet auf Sie und lässt sich nicht zeigen. {why}",
   "See the conversation it was asked in": "Zum Gespräch, in dem sie entstand",

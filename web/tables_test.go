@@ -14,7 +14,7 @@ func TestRowsThatAnAnswerDoesNotTellAreFolded(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
 	for text, told := range map[string]bool{
-		"I found no employees (this year).": false, "Niemand wurde dieses Jahr eingestellt.": false, "7 people were hired in 2019.": false, "Nothing fits. Person 11 is none of them.": false,
+		"I found no employees (this year).": false, "Niemand wurde dieses Jahr eingestellt.": false, "7 people were hired in 2019.": false, "I can't do that here because I do not understand \"Why\".": false, "Das kann ich hier nicht.": false, "Nothing fits. Person 11 is none of them.": false,
 		"Here they are.": true, "All 5 employees; 2 of them are new.": true, "Nobody but Person 1.": true, "Your team of 2026, for $45 a day.": true, "2 earn more; e1000000-0000-0000-0000-000000000003 does.": true,
 	} {
 		g.on("POST /api/query", turn(listed(employees(5, ""), object{}), object{"type": "text", "text": text}))

@@ -131,7 +131,10 @@ func (t *taint) sources(info *Tool) (sources []string) {
 	for _, u := range slices.Backward(t.texts) {
 		add(u)
 	}
-	if more := len(known) - len(sources); more > 0 {
+	switch more := len(known) - len(sources); {
+	case more == 1:
+		sources = append(sources, "1 more text")
+	case more > 1:
 		sources = append(sources, fmt.Sprintf("%d more texts", more))
 	}
 	return sources

@@ -125,6 +125,7 @@ func TestSourcesAreBoundedAndClean(t *testing.T) {
 		"foreign number": {foreign, `{"ticket_number":"TICK-1","text":"x"}`, "an answer of weather.get"},
 		"foreign":        {foreign, `{"ticket_id":"TICK-1","text":"x"}`, "an answer of weather.get"},
 		"many":           {own, `[{"ticket_id":"1","description":"x"},{"ticket_id":"2","description":"x"},{"ticket_id":"3","description":"x"},{"ticket_id":"4","description":"x"},{"ticket_id":"5","description":"x"},{"ticket_id":"6","description":"x"}]`, "text of ticket 6, text of ticket 5, text of ticket 4, text of ticket 3, 2 more texts"},
+		"one more":       {own, `[{"ticket_id":"1","description":"x"},{"ticket_id":"2","description":"x"},{"ticket_id":"3","description":"x"},{"ticket_id":"4","description":"x"},{"ticket_id":"5","description":"x"}]`, "text of ticket 5, text of ticket 4, text of ticket 3, text of ticket 2, 1 more text"},
 		"none":           {own, `[{"ticket_id":"1","status":"open"}]`, ""},
 	} {
 		var read taint

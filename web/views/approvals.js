@@ -28,7 +28,7 @@ function inboxView() {
     notifyChoice(),
     el("p", { class: "lead", hidden: () => waiting.value.length + unshown.value.length > 0 }, t("Nothing waits for you.")),
     () => unshown.value.map(namedOnly), cards,
-    el("h2", { hidden: () => ended().length === 0 }, t("Answered in the last day")), receipts);
+    el("h2", { hidden: () => ended().length === 0 }, t("Answered or expired in the last day")), receipts);
 }
 
 // A request that its server cannot show now.

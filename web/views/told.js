@@ -3,7 +3,7 @@
 // table of all who were looked through contradicts itself.
 
 const MOST_ROWS = 500; // more rows are not searched
-const DENIAL = /^[^.:;!?]*(?<!\p{L})(no|no one|none|nobody|nothing|kein(e[mnrs]?)?|niemand(e[mn])?|nichts)(?!\p{L})/iu;
+const DENIAL = /^[^.:;!?]*(?<!\p{L})(no|no one|none|nobody|nothing|can['’]t|cannot|couldn['’]t|could not|unable|kein(e[mnrs]?)?|niemand(e[mn])?|nichts|k(ann|onnte)( \p{L}+)* nicht)(?!\p{L})/iu;
 const NUMBER = /(?<![\p{L}\d.,$€£-])\d+(?![\p{L}\d%€]|[.,-]\d)/gu;
 const YEAR = /^(19|20)\d\d$/;
 const COMMON = /^[\p{Ll}\s_-]*$|^\P{L}*$/u; // values that name no row: states and kinds
