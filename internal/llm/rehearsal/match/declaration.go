@@ -195,10 +195,9 @@ func (t *Tool) Mentions(stems language.Set) int {
 
 // Relation is an optional id with synonyms: manager_id, "team". nil for none.
 func (t *Tool) Relation() *Field {
-	if !t.Lists() {
-		return nil
-	}
-	return t.Inputs.First(func(f *Field) bool { return f.Is(ID) && !f.Required && !t.IsAbout(f.Noun) && len(f.Synonyms) > 0 })
+	return t.Inputs.First(func(f *Field) bool {
+		return t.Lists() && f.Is(ID) && !f.Required && !t.IsAbout(f.Noun) && len(f.Synonyms) > 0
+	})
 }
 
 // Identified reports whether an input is the id of what a list is of: by it their rows meet.

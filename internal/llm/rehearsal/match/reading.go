@@ -131,8 +131,6 @@ func (r *Reading) Relevance(key string) int {
 	switch {
 	case strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail:
 		return 0
-	case who && r.namesAsked(col):
-		hits += 4
 	case hits == 0 && who && len(words) > 0 && r.x.Is(words[0], "holder"): // who has it
 		return 1
 	case hits == 0:
@@ -170,8 +168,10 @@ type reader struct{ *Reading }
 
 // take gives n tokens a use, for so many points.
 func (r *Reading) take(as use, at, n, score int) {
-	for i := range n {
-		r.uses[at+i] = as
+	for i := at; i < at+n; i++ {
+		if r.uses[i] = as; as == given && r.x.Is(r.low(i), "negation") { // it is part of a value
+			r.negations--
+		}
 	}
 	r.Score += score
 	r.anchored = r.anchored || score >= inNoun.weight()

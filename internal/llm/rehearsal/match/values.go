@@ -181,7 +181,6 @@ func (r reader) choices() {
 				switch r.take(given, i, len(p.words), 4); {
 				case f.Is(Choice) && r.low(i-1) == "not" && r.Tool.Lists(): // "not solved" is any other value
 					r.take(given, i-1, 1, 0)
-					r.negations--
 					other := func(text string, _ float64) bool { return !slices.Contains(p.values, any(text)) }
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: other})
 				case f.Is(Date): // of which only today has words
