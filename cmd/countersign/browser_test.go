@@ -75,6 +75,8 @@ func listDenyApprove(d *user) {
 	d.Sees("[data-row-count]", "50 rows shown, more follow")
 	d.Sees("[data-notice=truncation]", "Showing 50 of 50+ employees.")
 	d.Until(`document.querySelectorAll("[data-notice]").length === 1`)
+	d.Click("[data-csv]")
+	d.Sees("#toast", "The file has 50 of 59, incomplete.")
 	d.Click("[data-next-page]")
 	d.Sees("[data-row-count]", "59 rows, complete")
 	d.Press(kb.Escape) // moves the focus from the rows back to the question
