@@ -3,8 +3,88 @@ package index
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
 )
+
+// TestWalkLeavesOut what is not the repository's own text: everything else in a folder
+// of odd things is listed, under whatever name.
+func TestWalkLeavesOut(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	for _, kept := range []string{"a.go", "build.go", "keep.log", "sub/build/b.go", "local.txt", "sub/deep/c.go", "odd/new\nline.go", "odd/-x *?.go", "odd/größe.go", "z/local.txt", "# a comment"} {
+		put(t, root, kept, "text\n")
+	}
+	put(t, root, "full.txt", strings.Repeat("x", maxFileSize))
+	put(t, root, ".gitignore", "# a comment\n\n/build/\n*.log\n!keep.log\r\n")
+	put(t, root, "sub/.gitignore", "local.txt\n")
+	put(t, root, ".git/info/exclude", "mine.txt\n")
+	for _, left := range []string{"mine.txt", "x.log", "sub/y.log", "build/z.go", "build/keep.log", "sub/local.txt", "sub/deep/local.txt", "node_modules/a.js", "sub/node_modules/b.js", "clone/.git/HEAD", "clone/d.go", "worktree/.git", "worktree/e.go"} {
+		put(t, root, left, "text\n")
+	}
+	put(t, root, "large.txt", strings.Repeat("x", maxFileSize+1))
+	put(t, outside, "secret.go", "text\n")
+	for link, target := range map[string]string{"link.go": filepath.Join(outside, "secret.go"), "folder": outside, "sub/up": "..", "same.go": "a.go"} {
+		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opened, err := os.OpenRoot(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	w, err := walk(t.Context(), opened)
+	if err != nil || w.skipped != 1 { // large.txt
+		t.Errorf("%v; %d skipped", err, w.skipped)
+	}
+	var got []string
+	for _, f := range w.files {
+		got = append(got, f.path)
+	}
+	want := []string{"# a comment", ".gitignore", "a.go", "build.go", "full.txt", "keep.log", "local.txt", "odd/-x *?.go", "odd/größe.go", "odd/new\nline.go", "sub/.gitignore", "sub/build/b.go", "sub/deep/c.go", "z/local.txt"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q\nnot\n%q", got, want)
+	}
+}
+
+// unfinished is an index before whose files cannot be taken over.
+type unfinished struct{}
+
+func (unfinished) unchanged(found) (Entry, bool) { return Entry{}, false }
+
+func (unfinished) same(f found, _ string, _ []byte) (Entry, bool) {
+	if f.path == "bad.go" {
+		panic("as a fault of ours would")
+	}
+	return Entry{}, false
+}
+
+// TestFileThatBreaksTheAnalysisIsSkipped: the other files are read, and what was counted
+// of it is in none of them.
+func TestFileThatBreaksTheAnalysisIsSkipped(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "bad.go", "package bad\n")
+	put(t, root, "good.go", "package half\n")
+	opened, err := os.OpenRoot(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	u := &update{root: opened, old: unfinished{}, entries: make([]Entry, 2), files: []found{{path: "bad.go"}, {path: "good.go"}}}
+	a := newAnalyser()
+	defer a.closeFolder()
+	a.words([]byte("half done"), 0)
+	u.one(a, 0)
+	u.one(a, 1)
+	var terms []string
+	for _, p := range u.entries[1].posts {
+		terms = append(terms, a.text(p.term))
+	}
+	if u.skipped != 1 || u.read != 1 || u.entries[0].Path != "" || !reflect.DeepEqual(terms, []string{"packag", "half"}) {
+		t.Errorf("%d skipped, %d read, the other file has %q", u.skipped, u.read, terms)
+	}
+}
 
 // TestFoldersAreReadWhereTheyAre: one that was replaced while it was open, and none that
 // a link leads out of the repository to.
@@ -13,6 +93,7 @@ func TestFoldersAreReadWhereTheyAre(t *testing.T) {
 	put(t, folder, "a/b/one.go", "package one\n")
 	put(t, folder, "a/b/two.go", "package two\n")
 	put(t, outside, "one.go", "package outside\n")
+	put(t, folder, "a/b/grew.go", strings.Repeat("x", maxFileSize+1)) // since it was listed
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +110,7 @@ func TestFoldersAreReadWhereTheyAre(t *testing.T) {
 	}
 	expect("a/b/one.go", "package one\n")
 	expect("a/b/two.go", "package two\n")
+	expect("a/b/grew.go", "")
 	if err := os.Rename(filepath.Join(folder, "a/b"), filepath.Join(folder, "a/c")); err != nil {
 		t.Fatal(err)
 	}
