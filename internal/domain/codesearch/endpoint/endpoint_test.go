@@ -398,6 +398,9 @@ func TestForeignHostIsRefused(t *testing.T) {
 		if w.Code != status {
 			t.Errorf("%s: %d", host, w.Code)
 		}
+		if w := newBench().send(http.MethodOptions, "/mcp/search", "", func(r *http.Request) { r.Host = host }); (w.Code == http.StatusForbidden) != (status == http.StatusForbidden) {
+			t.Errorf("%s, before a page's request: %d", host, w.Code)
+		}
 	}
 }
 

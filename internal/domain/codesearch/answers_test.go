@@ -1,0 +1,239 @@
+package codesearch_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/domain/codesearch"
+	"countersign.dev/internal/domain/codesearch/endpoint"
+	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/domaintest"
+)
+
+// indexInto indexes a repository for a server with these options, at a time.
+func indexInto(t *testing.T, o codesearch.Options, r codesearch.Repository, at time.Time) {
+	t.Helper()
+	if _, err := index.Update(t.Context(), index.FileOf(o.Folder, r.Name), index.Source{Name: r.Name, Root: r.Path}, index.Options{Now: func() time.Time { return at }}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// two are the options of a server with two repositories, of which one is indexed.
+func two(t *testing.T) codesearch.Options {
+	t.Helper()
+	o := codesearch.Options{Folder: t.TempDir()}
+	for _, name := range []string{"indexed", "later"} {
+		root := t.TempDir()
+		for i := range 3 {
+			write(t, root, fmt.Sprintf("seal%d.go", i), "package seal\n\ntype Box struct{}\n\n// Seal seals a cursor.\nfunc (b *Box) Seal(cursor string) string {\n"+strings.Repeat("\tb.round(cursor, \"größe\")\n", 60)+"\treturn cursor\n}\n")
+		}
+		o.Repositories = append(o.Repositories, codesearch.Repository{Name: name, Path: root})
+	}
+	indexInto(t, o, o.Repositories[0], time.Now())
+	return o
+}
+
+func served(t *testing.T, o codesearch.Options) (*codesearch.Server, harness) {
+	s := codesearch.New(o)
+	t.Cleanup(func() { _ = s.Close() })
+	return s, harness{t, domaintest.Open(t, "codesearch", s)}
+}
+
+// TestReadersAreToldWhatIsMissing: repositories without an index, and an index that is
+// another one than that of the page before.
+func TestReadersAreToldWhatIsMissing(t *testing.T) {
+	o := two(t)
+	_, d := served(t, o)
+	_, e := d.search(`{"query":"seal a cursor","limit":1}`)
+	if !strings.Contains(e.Metadata.Hint, "1 more repositories are not indexed yet and were not searched.") {
+		t.Errorf("the other repository has no index: %q", e.Metadata.Hint)
+	}
+	next := `{"query":"seal a cursor","limit":1,"cursor":"` + e.Metadata.NextCursor + `"}`
+	if _, e := d.search("%s", next); strings.Contains(e.Metadata.Hint, "has changed") {
+		t.Errorf("the index is the same: %q", e.Metadata.Hint)
+	}
+	indexInto(t, o, o.Repositories[0], time.Now().Add(time.Minute))
+	if _, e := d.search("%s", next); !strings.Contains(e.Metadata.Hint, "The index has changed since the page before") {
+		t.Errorf("the index is another one: %q", e.Metadata.Hint)
+	}
+}
+
+// TestSnippetsAreWholeLines, or whole letters of one, with the type that a method belongs
+// to, and a link where a remote is known.
+func TestSnippetsAreWholeLines(t *testing.T) {
+	o := two(t)
+	_, d := served(t, o)
+	rows, _ := d.search(`{"query":"Box.Seal","limit":5,"max_tokens":400}`)
+	cut := 0
+	for _, r := range rows {
+		if r.Symbol != "Box.Seal" && r.Symbol != "Box" || r.Metadata.GitHubURL != "" {
+			t.Errorf("%s, %q", r.Symbol, r.Metadata.GitHubURL)
+		}
+		text, err := os.ReadFile(filepath.Join(o.Repositories[0].Path, r.FilePath))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), r.Snippet+"\n") {
+			t.Errorf("it ends within a line: %q", r.Snippet)
+		}
+		if strings.Count(r.Snippet, "\n") < r.EndLine-r.StartLine {
+			cut++
+		}
+	}
+	if cut == 0 {
+		t.Errorf("nothing of %d places was cut: it proves nothing", len(rows))
+	}
+	commit := strings.Repeat("5", 40)
+	write(t, o.Repositories[0].Path, ".git/HEAD", commit+"\n")
+	write(t, o.Repositories[0].Path, "line.txt", "unbroken "+strings.Repeat("ö", 2*codesearch.DefaultSnippet)+".")
+	indexInto(t, o, o.Repositories[0], time.Now())
+	for _, tokens := range []int{400, 401, 4000} {
+		rows, _ := d.search(`{"query":"line.txt unbroken","path":"line.txt","max_tokens":%d}`, tokens)
+		if len(rows) != 1 || rows[0].Metadata.GitHubURL != "" || strings.Contains(rows[0].Snippet, "\uFFFD") || strings.HasSuffix(rows[0].Snippet, ".") {
+			t.Errorf("%d tokens, no remote is known: %+v", tokens, rows)
+		}
+	}
+	write(t, o.Repositories[0].Path, ".git/config", "[remote \"origin\"]\n\turl = https://github.com/a/b.git\n")
+	indexInto(t, o, o.Repositories[0], time.Now())
+	r, _ := d.search(`{"query":"Box.Seal","limit":1}`)
+	if want := fmt.Sprintf("https://github.com/a/b/blob/%s/%s#L%d-L%d", commit, r[0].FilePath, r[0].StartLine, r[0].EndLine); r[0].Metadata.GitHubURL != want {
+		t.Errorf("%s, not %s", r[0].Metadata.GitHubURL, want)
+	}
+}
+
+// TestFileLinesAreBounded: 400 at most, also when more are asked for, and none after the
+// end of the file.
+func TestFileLinesAreBounded(t *testing.T) {
+	o := two(t)
+	write(t, o.Repositories[0].Path, "long.txt", strings.Repeat("a line\n", 1000))
+	indexInto(t, o, o.Repositories[0], time.Now())
+	_, d := served(t, o)
+	for given, want := range map[string][2]int{"": {1, 400}, `,"end_line":401`: {1, 400}, `,"start_line":2,"end_line":401`: {2, 401}, `,"start_line":700`: {700, 1000}, `,"start_line":5000`: {5000, 4999}, `,"start_line":9,"end_line":3`: {9, 8}} {
+		var lines codesearch.FileLines
+		if err := json.Unmarshal(d.ask("get_file_lines", `{"repository":"indexed","file_path":"/./long.txt"%s}`, given).Data, &lines); err != nil {
+			t.Fatal(err)
+		}
+		if lines.StartLine != want[0] || lines.EndLine != want[1] || strings.Count(lines.Text, "\n") != want[1]-want[0]+1 || lines.TotalLines != 1000 {
+			t.Errorf("%s: %d to %d of %d, %d lines", given, lines.StartLine, lines.EndLine, lines.TotalLines, strings.Count(lines.Text, "\n"))
+		}
+	}
+}
+
+// TestRepositoriesArePaged by name, each with its state and its eight main languages.
+func TestRepositoriesArePaged(t *testing.T) {
+	o := two(t)
+	for i, ending := range []string{"go", "py", "js", "rs", "java", "rb", "php", "c", "lua", "swift"} {
+		write(t, o.Repositories[0].Path, "x."+ending, strings.Repeat("x = 1\n", 10-i))
+	}
+	indexInto(t, o, o.Repositories[0], time.Now())
+	_, d := served(t, o)
+	var seen []string
+	for cursor := ""; ; {
+		e := d.ask("list_repositories", `{"limit":1%s}`, cursor)
+		var rows []codesearch.Listed
+		if err := json.Unmarshal(e.Data, &rows); err != nil || len(rows) != 1 {
+			t.Fatalf("%v: %s", err, e.Data)
+		}
+		seen = append(seen, rows[0].Name+" "+rows[0].State)
+		if rows[0].State == codesearch.Indexed && (len(rows[0].Languages) != 8 || rows[0].Languages[0] != "Go") {
+			t.Errorf("%v", rows[0].Languages)
+		}
+		if cursor = `,"cursor":"` + e.Metadata.NextCursor + `"`; e.Metadata.NextCursor == "" || len(seen) > 2 {
+			break
+		}
+	}
+	if !slices.Equal(seen, []string{"indexed indexed", "later not_indexed"}) {
+		t.Errorf("%v", seen)
+	}
+}
+
+// TestDamageLeavesTheOldIndexServed: a file that cannot be read any more changes nothing
+// for a server that has the index open.
+func TestDamageLeavesTheOldIndexServed(t *testing.T) {
+	o := two(t)
+	_, d := served(t, o)
+	before, _ := d.search(`{"query":"Box.Seal"}`)
+	file := index.FileOf(o.Folder, "indexed")
+	torn := file + ".torn"
+	if err := os.WriteFile(torn, []byte("torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(torn, file); err != nil {
+		t.Fatal(err)
+	}
+	after, _ := d.search(`{"query":"Box.Seal"}`)
+	if len(before) == 0 || len(after) != len(before) {
+		t.Errorf("%d places, and %d after the damage", len(before), len(after))
+	}
+}
+
+// TestHealthSaysHowMuchIsIndexed: none, some, all.
+func TestHealthSaysHowMuchIsIndexed(t *testing.T) {
+	o := two(t)
+	for _, want := range []string{`{"services":{"index":"partial"},"status":"degraded"}`, `{"services":{"index":"ready"},"status":"healthy"}`, `{"services":{"index":"not_indexed"},"status":"degraded"}`} {
+		s, _ := served(t, o)
+		w := httptest.NewRecorder()
+		s.Surface(endpoint.Options{Loopback: true}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/health", nil))
+		if w.Body.String() != want {
+			t.Errorf("%s, not %s", w.Body, want)
+		}
+		if indexInto(t, o, o.Repositories[1], time.Now()); strings.Contains(want, "ready") {
+			o.Folder = t.TempDir()
+		}
+	}
+}
+
+// TestWhoReadsWhatOverHTTP: without a token a page reads what is public and a program
+// what is anonymous; a person reads what a role of theirs may see, on a page, too.
+func TestWhoReadsWhatOverHTTP(t *testing.T) {
+	o := codesearch.Options{Folder: t.TempDir()}
+	for _, r := range []codesearch.Repository{{Name: "public", Public: true}, {Name: "anonymous", Anonymous: true}, {Name: "staff"}} {
+		r.Path = t.TempDir()
+		write(t, r.Path, "seal.go", "package seal\n\nfunc Seal() {}\n")
+		indexInto(t, o, r, time.Now())
+		o.Repositories = append(o.Repositories, r)
+	}
+	s, _ := served(t, o)
+	nina := testkit.As(t, "nina", "employee")
+	for _, c := range []struct {
+		who, origin string
+		as          context.Context
+		want        []string
+	}{
+		{"a program", "", t.Context(), []string{"anonymous"}},
+		{"a page", "https://example.com", t.Context(), []string{"public"}},
+		{"a page of no origin", "null", t.Context(), []string{"public"}},
+		{"nina", "", nina, []string{"anonymous", "public", "staff"}},
+		{"nina on a page", "https://example.com", nina, []string{"anonymous", "public", "staff"}},
+	} {
+		surface := s.Surface(endpoint.Options{Loopback: true, Enter: func(_ http.ResponseWriter, r *http.Request) (*http.Request, error) { return r.WithContext(c.as), nil }})
+		r := httptest.NewRequest(http.MethodPost, "/mcp/search", strings.NewReader(`{"query":"Seal","limit":20}`))
+		r.Header.Set("Content-Type", "application/json")
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		w := httptest.NewRecorder()
+		surface.ServeHTTP(w, r)
+		var answer struct{ Results []codesearch.Result }
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range answer.Results {
+			got = append(got, r.Repository)
+		}
+		if slices.Sort(got); !slices.Equal(got, c.want) {
+			t.Errorf("%s reads %v, not %v", c.who, got, c.want)
+		}
+	}
+}
