@@ -49,9 +49,9 @@ func served(t *testing.T, o codesearch.Options) (*codesearch.Server, harness) {
 	return s, harness{t, domaintest.Open(t, "codesearch", s)}
 }
 
-// TestReadersAreToldWhatIsMissing: repositories without an index, and an index that is
+// TestHintsNameWhatIsMissing: repositories without an index, and an index that is
 // another one than that of the page before.
-func TestReadersAreToldWhatIsMissing(t *testing.T) {
+func TestHintsNameWhatIsMissing(t *testing.T) {
 	o := two(t)
 	_, d := served(t, o)
 	_, e := d.search(`{"query":"seal a cursor","limit":1}`)
