@@ -176,8 +176,8 @@ addEventListener("pagehide", () => deletions.forEach((commit) => commit()));
 
 let endStream = () => {};
 
-/** leave ends the stream before the person signs out. */
-export const leave = () => endStream();
+/** leave ends the stream, and drops what was to be read again, before the person signs out. */
+export const leave = () => (planned.clear(), endStream());
 
 /** listen follows what happens to the person's conversations and changes. */
 export function listen() {

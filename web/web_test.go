@@ -361,3 +361,26 @@ func TestRefusalIsSaidOnce(t *testing.T) {
 		}
 	}
 }
+
+// Who signs out asks for nothing more: what was planned to be read again is dropped.
+func TestNothingIsAskedForAfterSigningOut(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{{"id": "1", "role": "user", "content": "How much?"}, {"id": "2", "role": "assistant", "content": "Much."}}}))
+	p.Open(g.URL + "/#/c/c1")
+	p.Sees("[data-answer]", "Much.")
+	for _, leave := range []bool{false, true} {
+		asked := module[int](p, "store.js", `
+			const fetched = globalThis.fetch;
+			let count = 0;
+			globalThis.fetch = (path, ...rest) => (count += String(path).includes("/api/conversations/c1") ? 1 : 0, fetched(path, ...rest));
+			m.outcomeIn("c1");
+			if (arg) m.leave();
+			await new Promise((done) => setTimeout(done, 70)); // after what was planned before, which timers keep in order
+			globalThis.fetch = fetched;
+			return count`, leave)
+		if (asked == 0) != leave {
+			t.Errorf("signed out %v: the conversation was asked for %d times", leave, asked)
+		}
+	}
+}
