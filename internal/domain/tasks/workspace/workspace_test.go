@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"countersign.dev/internal/access"
@@ -101,6 +102,29 @@ func TestLinksAreResolved(t *testing.T) {
 		place, err := c.places.Find(who, c.text, nil)
 		if place.Path != c.want || (err != nil) != (c.want == "") {
 			t.Errorf("%s: got %q, %v, want %q", c.text, place.Path, err, c.want)
+		}
+	}
+}
+
+// TestNameOfSeveralProjects: a name that several of a person's projects have means none
+// of them, whatever the case of its letters; a person who may open one finds it.
+func TestNameOfSeveralProjects(t *testing.T) {
+	one, other := t.TempDir(), t.TempDir()
+	p := workspace.Places{Shared: []workspace.Shared{{Path: one, Name: "Site", People: []string{"nina", "dan"}}, {Path: other, Name: "site", People: []string{"nina"}}}}
+	find := func(who, text string, names map[string]string) (workspace.Place, error) {
+		return p.Find(access.NewPrincipal(access.Claims{Subject: who, Username: who}), text, names)
+	}
+	if place, err := find("nina", "SITE", nil); err == nil || !strings.Contains(err.Error(), "several of your projects") {
+		t.Errorf("got %+v, %v", place, err)
+	}
+	real, err := filepath.EvalSymlinks(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for who, names := range map[string]map[string]string{"dan": nil, "nina": {real: "Front"}} {
+		text := map[string]string{"dan": "SITE", "nina": "front"}[who]
+		if place, err := find(who, text, names); err != nil || place.Path != real {
+			t.Errorf("%s: got %+v, %v", who, place, err)
 		}
 	}
 }
