@@ -94,7 +94,7 @@ func (s *Schema) Check(raw json.RawMessage) (values map[string]any, wrong []stri
 	if !errors.As(err, &invalid) {
 		return nil, nil, err
 	}
-	said := remarks{s, map[string]string{}}
+	said := remarks{s, map[string]string{}, map[string]bool{}}
 	said.collect(invalid)
 	return nil, said.fields(), said.refuse()
 }
@@ -116,8 +116,9 @@ func (s *Schema) Wrong(args json.RawMessage) (fields []string, err error) {
 
 // remarks are what is wrong with an input: the field of each remark.
 type remarks struct {
-	schema *Schema
-	said   map[string]string
+	schema  *Schema
+	said    map[string]string
+	missing map[string]bool // fields that are required
 }
 
 // refuse words the faults of an input twice: the suggested action is for models, a
@@ -129,7 +130,7 @@ func (r remarks) refuse() error {
 	var sentences []string
 	for _, remark := range all {
 		field, _, _ := strings.Cut(remark, ":")
-		if sentence := r.schema.words[field].Tell; sentence != "" && !slices.Contains(sentences, sentence) {
+		if sentence := r.tell(field); sentence != "" && !slices.Contains(sentences, sentence) {
 			sentences = append(sentences, sentence)
 		} else if sentence == "" {
 			return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; ")).Fields(r.fields()...)
@@ -139,6 +140,16 @@ func (r remarks) refuse() error {
 		message = strings.Join(sentences, " ")
 	}
 	return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; ")).Fields(r.fields()...)
+}
+
+// tell is the sentence about a field for people. What is said of a wrong id ("I find no
+// employee with that id.") is not true of one that is missing.
+func (r remarks) tell(field string) string {
+	sentence := r.schema.words[field].Tell
+	if noun, isID := strings.CutSuffix(field, "_id"); isID && sentence != "" && r.missing[field] {
+		return "Which " + strings.ReplaceAll(noun, "_", " ") + " is meant?"
+	}
+	return sentence
 }
 
 // fields are the top-level fields with a remark.
@@ -158,6 +169,7 @@ func (r remarks) collect(e *jsonschema.ValidationError) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
+			r.missing[join(where, name)] = true
 			r.add(join(where, name), "is required")
 		}
 	case *kind.AdditionalProperties:

@@ -43,6 +43,23 @@ func TestArgumentsAreCheckedInWords(t *testing.T) {
 	}
 }
 
+// TestMissingIDIsAskedFor: that nothing has an id is said of one that was given.
+func TestMissingIDIsAskedFor(t *testing.T) {
+	words := map[string]Words{"sales_deal_id": {Tell: "I find no deal with that id."}, "reason": {Tell: "Why was it lost?"}}
+	s, err := Compile([]byte(`{"type":"object","required":["sales_deal_id","reason"],"properties":{"sales_deal_id":{"type":"string","format":"uuid"},"reason":{"type":"string"}}}`), Options{Formats: true, Words: words})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		`{}`: "Why was it lost? Which sales deal is meant?", `{"reason":"price"}`: "Which sales deal is meant?",
+		`{"reason":"price","sales_deal_id":"7"}`: "I find no deal with that id.",
+	} {
+		if _, err := s.Wrong(json.RawMessage(args)); fault.From(err).Message != want {
+			t.Errorf("%s: got %q, want %q", args, fault.From(err).Message, want)
+		}
+	}
+}
+
 func TestFormatsCanBeLeftToTheServer(t *testing.T) {
 	s, err := Compile([]byte(declared), Options{})
 	if err != nil {
