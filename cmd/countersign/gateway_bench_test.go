@@ -125,13 +125,18 @@ func newGatewayRig(b *testing.B) *gatewayRig {
 		url: "http://localhost:" + gatewayPort, facts: "http://localhost:" + factsPort, token: d.token(b, "alice.chen", "gateway"), employee: employee(b, "Marcus Johnson").ID,
 		servers: map[string]string{"hr": "http://localhost:" + hrPort, "echo": "http://localhost:" + echoPort}, hops: map[string]string{}, between: map[string]*process{}, others: map[string]string{},
 	}
-	r.listening(b, asEcho+"=echo_back", echoPort)
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	self = copied(b, self)
+	r.listening(b, self, asEcho+"=echo_back", echoPort)
 	file := installed(b)
 	startFileUntil(b, file, func() bool { return isReady(r.servers["hr"] + "/ready") }, "serve", "hr", "--config", path)
 	r.gateway = startFileUntil(b, file, func() bool { return isReady(r.url + "/readyz") }, "gateway", "--config", gatewayFile)
 	for name, address := range r.servers {
 		port := freePort(b)
-		r.hops[name], r.between[name] = "http://localhost:"+port, r.listening(b, asHop+"="+address, port)
+		r.hops[name], r.between[name] = "http://localhost:"+port, r.listening(b, self, asHop+"="+address, port)
 		if *benchOther != "" {
 			r.others[name] = otherGateway(b, address)
 		}
@@ -140,15 +145,19 @@ func newGatewayRig(b *testing.B) *gatewayRig {
 }
 
 // installed builds the program as people do. The test binary is another one: it has the
-// tests' own dependencies, and the runtime keeps records for profiles of memory in it. The
-// file is copied as an installer does: what a linker has just written is in larger
-// pieces in the kernel's cache, which count as resident.
+// tests' own dependencies, and the runtime keeps records for profiles of memory in it.
 func installed(b *testing.B) (file string) {
 	built := filepath.Join(b.TempDir(), "built")
 	if out, err := exec.Command("go", "build", "-o", built, ".").CombinedOutput(); err != nil {
 		b.Fatalf("go build: %v\n%s", err, out)
 	}
-	text, err := os.ReadFile(built)
+	return copied(b, built)
+}
+
+// copied copies a program as an installer does. What a linker has just written is in
+// larger pieces in the kernel's cache: more of it counts as resident, and it runs faster.
+func copied(b *testing.B, program string) (file string) {
+	text, err := os.ReadFile(program)
 	file = filepath.Join(b.TempDir(), "countersign")
 	if err == nil {
 		err = os.WriteFile(file, text, 0o700)
@@ -173,9 +182,9 @@ func otherGateway(b *testing.B, target string) (url string) {
 	return "http://127.0.0.1:" + port
 }
 
-// listening starts a process of the test binary and waits until it listens.
-func (r *gatewayRig) listening(b *testing.B, as, port string) *process {
-	p, err := startProcess([]string{as}, "127.0.0.1:"+port)
+// listening starts a process of the test binary, a file, and waits until it listens.
+func (r *gatewayRig) listening(b *testing.B, file, as, port string) *process {
+	p, err := startFile(file, []string{as}, "127.0.0.1:"+port)
 	if err != nil {
 		b.Fatal(err)
 	}
