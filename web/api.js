@@ -143,10 +143,11 @@ async function faultOf(response, sender) {
   const nested = typeof body?.error === "object" ? body.error : null;
   const message = body?.message ?? nested?.message ?? (nested ? null : body?.error) ?? t("The gateway answered {status}.", { status: response.status });
   const code = String(body?.code ?? nested?.code ?? "");
-  const fault = new Fault(inOurs(code, String(message)), {
+  const ended = response.status === 401 && sender; // what the gateway says of it is for programs
+  const fault = new Fault(ended ? t("Your session has ended.") : inOurs(code, String(message)), {
     status: response.status,
     code,
-    suggestion: body?.suggestedAction ?? "",
+    suggestion: ended ? "" : (body?.suggestedAction ?? ""),
     retryAfter: Number(response.headers.get("Retry-After")) || 0,
   });
   if (response.status === 401) session.dispatchEvent(new Event("signed-out"));

@@ -49,12 +49,12 @@ function askAhead() {
 // written there is a draft of its conversation.
 const PLACE = "countersign.place";
 
-const keepPlace = () => sessionStorage.setItem(PLACE, location.hash);
+const keepPlace = () => sessionStorage.setItem(PLACE, JSON.stringify([store.me.peek()?.userId, location.hash]));
 
-function backToPlace() {
-  const place = sessionStorage.getItem(PLACE);
+function backToPlace(user) {
+  const [whose, place] = JSON.parse(sessionStorage.getItem(PLACE) ?? "[]");
   sessionStorage.removeItem(PLACE);
-  if (place && !location.hash) history.replaceState(null, "", place);
+  if (place && !location.hash && (!whose || whose === user.userId)) history.replaceState(null, "", place);
 }
 
 async function signedIn(user) {
@@ -66,7 +66,7 @@ async function signedIn(user) {
   show(at("starting"), false);
   show(at("app"));
   show(at("account"));
-  backToPlace();
+  backToPlace(user);
   drawPerson(user);
   drawViews();
   watchPerson(user);
@@ -374,7 +374,7 @@ bind(at("language"), "onchange", () => speak(at("language").value));
 drawTheme();
 
 for (const way of document.querySelectorAll('a[href="/login"]')) way.addEventListener("click", keepPlace);
-at("sign-out").form.addEventListener("submit", () => (sessionStorage.removeItem(PERSON), store.leave()));
+at("sign-out").form.addEventListener("submit", () => (sessionStorage.clear(), store.leave()));
 bind(at("skip"), "onclick", (event) => {
   event.preventDefault(); // its address is none of ours
   (at("composer").hidden ? at("page-title") : at("question"))?.focus();

@@ -48,6 +48,29 @@ func TestPageOfAnotherPersonIsFrozen(t *testing.T) {
 	})
 }
 
+// What a person has written is not shown to the next one in the same browser, and is
+// there when the first one comes back.
+func TestDraftBelongsToItsPerson(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	p.Open(g.URL)
+	p.ready()
+	p.Click("#question")
+	p.Press("Is Ben paid more?")
+	p.Until(`Object.keys(sessionStorage).some((key) => key.startsWith("countersign.draft"))`)
+	g.on("GET /api/user", answer(http.StatusOK, bob()))
+	p.Reload()
+	p.Sees("#user-name", "Bob Martinez")
+	p.ready()
+	if got := eval[string](p, `document.getElementById("question").value`); got != "" {
+		t.Errorf("Bob's page has %q in the field", got)
+	}
+	g.on("GET /api/user", answer(http.StatusOK, object{"userId": "u1", "username": "alice.chen", "name": "Alice Chen"}))
+	p.Reload()
+	p.Sees("#user-name", "Alice Chen")
+	p.Until(`document.getElementById("question").value === "Is Ben paid more?"`)
+}
+
 func TestNameAndRoleAreVisibleOnAPhone(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)

@@ -133,9 +133,13 @@ func TestEndedSessionKeepsTheQuestion(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /login", redirect("/"))
-	g.on("POST /api/query", answer(http.StatusUnauthorized, object{"status": "error", "code": "UNAUTHENTICATED", "message": "Your session has ended."}))
+	g.on("POST /api/query", answer(http.StatusUnauthorized, object{"status": "error", "code": "UNAUTHENTICATED", "message": "A bearer token is required.", "suggestedAction": "Send a valid bearer token."}))
 	p.Open(g.URL)
 	p.ask("Am I here?")
+	p.Sees("[data-error=UNAUTHENTICATED]", "Your session has ended.")
+	if text := p.Text("[data-error=UNAUTHENTICATED]"); strings.Contains(text, "bearer") {
+		t.Errorf("the page says %q", text)
+	}
 	p.Sees("#session-ended", "Sign in again")
 	p.Click("#session-ended a") // over the issuer's page and back
 	p.Until(`document.getElementById("session-ended").hidden && document.getElementById("question").value === "Am I here?"`)
@@ -147,6 +151,13 @@ func TestEndedSessionKeepsTheQuestion(t *testing.T) {
 	p.ask("And in here?")
 	p.Click("#session-ended a")
 	p.Until(`location.hash === "#/c/c7" && document.getElementById("session-ended").hidden && document.getElementById("question").value === "And in here?"`)
+
+	p.ready()
+	p.Press("\r")
+	p.Until(`!document.getElementById("session-ended").hidden`)
+	g.on("GET /api/user", answer(http.StatusOK, bob()))
+	p.Click("#session-ended a") // another person signs in there
+	p.Until(`document.getElementById("user-name").textContent === "Bob Martinez" && location.hash !== "#/c/c7" && document.getElementById("question").value === ""`)
 }
 
 func TestQuestionIsCountedInCharacters(t *testing.T) {

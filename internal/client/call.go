@@ -80,7 +80,7 @@ func typedWrong(f *fault.Error) string {
 		}
 	}
 	if len(remarks) > 0 {
-		return strings.TrimSuffix(f.Message, ".") + ": " + strings.Join(remarks, "; ") + "."
+		return strings.Replace(strings.TrimSuffix(f.Message, ".")+": ", "?: ", "? ", 1) + strings.Join(remarks, "; ") + "."
 	}
 	return strings.TrimSpace(f.Message + " " + fault.Advice(f.SuggestedAction))
 }

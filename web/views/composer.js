@@ -5,7 +5,7 @@
 import { get } from "../api.js";
 import { at, show } from "../dom.js";
 import { effect } from "../reactive.js";
-import { conversations, frozen, open, toast } from "../store.js";
+import { conversations, frozen, me, open, toast } from "../store.js";
 import { number, t } from "../words.js";
 
 /** MOST is how many characters a question may have, on every surface. */
@@ -18,7 +18,7 @@ const DRAFT = "countersign.draft ";
 export function composerView(host) {
   const [form, field, send, stop] = [at("composer"), at("question"), at("send"), at("stop")];
   const length = () => [...field.value.trim()].length; // characters, as the gateway counts, not UTF-16 units
-  const draftKey = () => DRAFT + open.peek().id.peek();
+  const draftKey = () => `${DRAFT}${me.peek()?.userId} ${open.peek().id.peek()}`; // not found by another person who signs in here
 
   const refresh = () => {
     const count = length();

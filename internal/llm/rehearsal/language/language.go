@@ -115,9 +115,6 @@ func (x *Lexicon) plainly(tokens []Token) (out []Token) {
 	return out
 }
 
-// maxTokens bounds what is read of a question; a typed one is never longer.
-const maxTokens = 400
-
 var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ")
 
 // piece is a quotation; a run with a digit or a dot inside, as ids and addresses
@@ -126,6 +123,7 @@ var piece = regexp.MustCompile(`^(?s:"([^"]*)"|((?:[\pL\d][^\s"]*)?(?:[\d@_]|\pL
 
 // Read cuts a question into tokens, with plain words for their equals.
 func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
+	const maxTokens = 400 // a typed question is never longer
 	before := ""
 	for text = strings.TrimSpace(quotes.Replace(text)); text != "" && len(out) < maxTokens; text = strings.TrimSpace(text) {
 		found, n := valueAt(text, before, today.UTC())

@@ -99,9 +99,9 @@ func (r *Reading) Said() (values []string) {
 // Unread are the words that nothing explains for sure.
 func (r *Reading) Unread() string { return language.Text(r.left(unread, guessed)) }
 
-// MeansPerson reports whether it is about somebody of the company with a full name.
-func (r *Reading) MeansPerson() bool {
-	return r.Target != nil && len(r.Target.Entity.Words) == 2 && r.isOurs(english.Stem(r.Target.Input.Noun))
+// MeansPerson reports whether it is about somebody of the company, by one name or by both.
+func (r *Reading) MeansPerson(names int) bool {
+	return r.Target != nil && len(r.Target.Entity.Words) == names && r.isOurs(english.Stem(r.Target.Input.Noun))
 }
 
 // namesAsked reports whether a column holds the people for whom a word asks: approved_by

@@ -140,13 +140,17 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 			fits, last = append(fits, f), max(last, f.side)
 		}
 	}
+	within := func(day string, _ float64) bool {
+		return (b.side == upper || day >= s.From.Format(time.DateOnly)) && (b.side == lower || day < s.To.Format(time.DateOnly))
+	}
 	if len(fits) == 0 || fits[0].base != fits[len(fits)-1].base || b.side != lower && fits[0].side == lower && last != upper {
-		return r.among(Date, func(day string, _ float64) bool {
-			return (b.side == upper || day >= s.From.Format(time.DateOnly)) && (b.side == lower || day < s.To.Format(time.DateOnly))
-		})
+		return r.among(Date, within)
 	}
 	for _, f := range fits {
 		r.Args[f.Name] = f.Day(s)
+	}
+	if b.side == none && len(fits) == 1 && last == upper { // by which there are rows of earlier days, too
+		r.among(Date, within)
 	}
 	return true
 }
@@ -208,9 +212,6 @@ func (r reader) reads(i int, words []string) bool {
 	return len(words) > 0
 }
 
-// someRows is how many "the biggest orders" are.
-const someRows = 5
-
 // measure finds "how many", "total", "top 5", "budget against spend".
 func (r reader) measure(i int) {
 	for _, kind := range language.Measures {
@@ -229,6 +230,7 @@ func (r reader) measure(i int) {
 
 // extent reads how many rows "top" asks for, and of what; its phrase ends at end.
 func (r reader) extent(end int) {
+	const someRows = 5 // are "the biggest orders"
 	m := &r.Measure
 	if english.Plural(r.low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.low(end-1) != "most") { // not "who has the most days?"
 		m.Count = someRows

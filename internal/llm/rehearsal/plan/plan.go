@@ -101,7 +101,7 @@ func (p *planner) read(messages []agent.Message) {
 			one = a.Rows[0]
 		}
 		p.subject = cmp.Or(speak.Name(one), p.subject)
-		if _, list := a.Data.([]any); !list {
+		if _, list := a.Data.([]any); !list || len(a.Rows) == 1 && !a.More { // which was looked up, mostly
 			continue
 		}
 		if a.Args["cursor"] == nil && a.Args["offset"] == nil {
@@ -344,7 +344,7 @@ func (p *planner) perform(c choice) string {
 	case c[0].Tool.Closed && c[0].Guide != nil:
 		return "Instructions are in the " + c[0].Tool.Noun + ". " + refuse(p.Catalog, c[0].Tool, c[0].Clause)
 	case c[0].Tool.Closed:
-		return refuse(p.Catalog, c[0].Tool, c[0].Clause)
+		return refuse(p.Catalog, c[max(0, slices.IndexFunc(c, func(r *match.Reading) bool { return r.Score == c[0].Score && r.MeansPerson(1) }))].Tool, c[0].Clause)
 	case c[0].Tool.Writes():
 		return p.order(c)
 	case len(c) > 1 && c[0].Score == c[1].Score && !c[0].Strong && !c[1].Strong && len(c[0].Values) == 0: // "what is open?"
@@ -373,7 +373,7 @@ func (p *planner) perform(c choice) string {
 func (p *planner) order(c choice) string {
 	same := slices.DeleteFunc(slices.Clone(c), func(r *match.Reading) bool { return r.Score < c[0].Score || r.Strong || r.Target == nil })
 	missing := func(r *match.Reading) bool { return run(func() string { return p.identify(r, r.Target).Name }).none }
-	if i := slices.IndexFunc(same, (*match.Reading).MeansPerson); i >= 0 && !missing(same[i]) {
+	if i := slices.IndexFunc(same, func(r *match.Reading) bool { return r.MeansPerson(2) }); i >= 0 && !missing(same[i]) {
 		return p.carryOut(same[i])
 	}
 	found := slices.DeleteFunc(slices.Clone(same), missing)
@@ -387,7 +387,7 @@ func (p *planner) order(c choice) string {
 	case len(p.wanted) > 0:
 		panic(end{waits: true})
 	case len(found) == 0 && len(same) > 0 && len(closed) > 0: // it is of a sort that the person may not change
-		return refuse(p.Catalog, closed[max(0, slices.IndexFunc(closed, (*match.Reading).MeansPerson))].Tool, c[0].Clause)
+		return refuse(p.Catalog, closed[max(0, slices.IndexFunc(closed, func(r *match.Reading) bool { return r.MeansPerson(2) || r.MeansPerson(1) }))].Tool, c[0].Clause)
 	case len(found) > 1:
 		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
 	}
