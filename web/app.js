@@ -132,14 +132,16 @@ function unreachable(fault) {
 
 // ---- I am who it says
 
-// Another sign-in in another tab of this browser makes this page another person's:
-// it is frozen at once, and the gateway refuses what it would still send.
+// Another sign-in in another tab of this browser makes this page another person's, and a
+// sign-out that of no one: it is frozen at once, and the gateway refuses what it would
+// still send.
 function watchPerson(user) {
   session.addEventListener("signed-out", () => (store.frozen.value ||= "ended"));
   session.addEventListener("other-person", () => (store.frozen.value = "other"));
   const tabs = new BroadcastChannel("countersign");
-  tabs.onmessage = ({ data }) => data.person !== user.userId && (store.frozen.value = "other");
+  tabs.onmessage = ({ data }) => data.person !== user.userId && (store.frozen.value = data.person ? "other" : "ended");
   tabs.postMessage({ person: user.userId });
+  at("sign-out").form.addEventListener("submit", () => tabs.postMessage({ person: "" }));
   addEventListener("pageshow", (event) => event.persisted && askWho(user));
   document.addEventListener("visibilitychange", () => document.hidden || askWho(user));
   effect(() => store.frozen.value === "other" && freeze(user));

@@ -33,6 +33,18 @@ func TestPageOfAnotherPersonIsFrozen(t *testing.T) {
 		p.Click("#frozen-reload")
 		p.Sees("#user-name", "Bob Martinez")
 	})
+	t.Run("the other tab signs out", func(t *testing.T) {
+		t.Parallel()
+		g, p := newGateway(t), newPage(t)
+		p.Open(g.URL)
+		p.Sees("#user-name", "Alice Chen")
+		p.Until(`(() => { globalThis.tab = new BroadcastChannel("countersign"); tab.onmessage = ({ data }) => (globalThis.heard = data.person); return true })()`)
+		p.Until(`(() => { document.getElementById("sign-out").form.onsubmit = () => false; return true })()`)
+		p.Click("#sign-out")
+		p.Until(`globalThis.heard === ""`)
+		p.Until(`(() => { tab.postMessage({ person: "" }); return true })()`)
+		p.Sees("#session-ended", "Sign in again")
+	})
 	t.Run("the gateway says so", func(t *testing.T) {
 		t.Parallel()
 		g := newGateway(t)
