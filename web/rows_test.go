@@ -471,3 +471,17 @@ func TestCodeIsDrawnWithItsLines(t *testing.T) {
 		t.Errorf("got %s", whole)
 	}
 }
+
+// Rows that differ by their year alone show it, however many columns there are.
+func TestYearIsShown(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	p.Open(g.URL)
+	rows := []object{}
+	for _, year := range []int{2025, 2026} {
+		rows = append(rows, object{"department": "Sales", "allocated_amount": 10, "spent_amount": 5, "remaining_amount": 5, "status": "active", "submitted_by": "a@x.test", "approved_by": "b@x.test", "currency": "USD", "fiscal_year": year})
+	}
+	if !module[bool](p, "columns.js", `return m.columnsOf(arg, {}).some((one) => one.key === "fiscal_year" && !one.extra)`, rows) {
+		t.Error("the year is shown when all columns are asked for alone")
+	}
+}
