@@ -485,3 +485,24 @@ func TestYearIsShown(t *testing.T) {
 		t.Error("the year is shown when all columns are asked for alone")
 	}
 }
+
+// The details of a row are in view, however wide its table is and wherever it was scrolled.
+func TestDetailsOfARowAreInView(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	row := object{"name": "Ada", "email": strings.Repeat("ada.", 30) + "@x.test"}
+	for i := range 14 {
+		row[fmt.Sprint("remark_", i)] = strings.Repeat("word ", 9)
+	}
+	g.on("POST /api/query", turn(listed(object{"status": "success", "data": []object{row, row}}, object{}), object{"type": "text", "text": "Two."}))
+	p.Open(g.URL)
+	p.Window(1000, 800)
+	p.ask("List employees")
+	p.Sees("[data-turn=done] [data-text]", "Two.")
+	p.Click("[data-all-columns]")
+	p.Click("[data-row-open]")
+	for _, scrolled := range []string{"0", "700"} {
+		p.Until(`(() => { const area = document.querySelector(".scroll"); area.scrollLeft = ` + scrolled + `; return area.scrollWidth > area.clientWidth + 700 })()`)
+		p.Until(`(() => { const a = document.querySelector(".scroll").getBoundingClientRect(), f = document.querySelector(".row-details td > .facts").getBoundingClientRect(); return f.left >= a.left && f.right <= a.right && f.width > 300 })()`)
+	}
+}
