@@ -167,8 +167,9 @@ func (r *Redis) LastID(ctx context.Context, log string) (id string, err error) {
 // when it may have changed in another manner, until leave is called: a reader that
 // watches needs no goroutine to wait. wake must not block.
 func (r *Redis) Watch(log string, wake func(id string)) (leave func()) {
+	leave = r.grown.watch(log, wake) // before the subscription begins, of which it hears
 	r.grown.subscribe()
-	return r.grown.watch(log, wake)
+	return leave
 }
 
 // ReadAfter returns at most max entries that follow the one with the id after, or the
