@@ -1,5 +1,5 @@
 // Package calendar computes with whole days in UTC: weeks, months, quarters and years
-// around a day.
+// around a day, and reads them as people write them in English.
 package calendar
 
 import (

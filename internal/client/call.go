@@ -80,7 +80,11 @@ func typedWrong(f *fault.Error) string {
 		}
 	}
 	if len(remarks) > 0 {
-		return strings.Replace(strings.TrimSuffix(f.Message, ".")+": ", "?: ", "? ", 1) + strings.Join(remarks, "; ") + "."
+		said := strings.TrimSuffix(f.Message, ".") + ":"
+		if strings.HasSuffix(f.Message, "?") {
+			said = f.Message
+		}
+		return said + " " + strings.Join(remarks, "; ") + "."
 	}
 	return strings.TrimSpace(f.Message + " " + fault.Advice(f.SuggestedAction))
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// Rows that an answer does not speak of are not its answer: "I found nobody" above a
-// table of all who were looked through contradicts itself.
+// Rows that an answer does not name are not its answer: "I found no employees" above a
+// table of all that were read contradicts itself.
 
 const MOST_ROWS = 500; // more rows are not searched
 const DENIAL = /^[^.:;!?]*(?<!\p{L})(no|no one|none|nobody|nothing|can['’]t|cannot|couldn['’]t|could not|unable|kein(e[mnrs]?)?|niemand(e[mn])?|nichts|k(ann|onnte)( \p{L}+)* nicht)(?!\p{L})/iu;

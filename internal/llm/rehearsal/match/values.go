@@ -2,7 +2,6 @@ package match
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -114,13 +113,12 @@ func (r reader) period(s calendar.Span) bool {
 	f := r.Tool.Inputs.First(func(f *Field) bool {
 		return unit != "" && f.has(unit) && (f.IsText() || f.Is(Number, Choice)) && !r.taken(f)
 	})
-	quarter := fmt.Sprintf("Q%d", (s.From.Month()+2)/3)
 	if f == nil {
 		return false
 	}
-	written := map[string]any{"month": s.From.Format("2006-01"), "quarter": quarter + s.From.Format(" 2006"), "year": s.From.Year()}
+	written := map[string]any{"month": s.From.Format("2006-01"), "quarter": s.Quarter() + s.From.Format(" 2006"), "year": s.From.Year()}
 	if r.Args[f.Name] = written[unit]; unit == "quarter" && f.Is(Choice) { // of a year that may have an input of its own
-		r.Args[f.Name], s.Months = quarter, 12
+		r.Args[f.Name], s.Months = s.Quarter(), 12
 		r.period(s)
 	}
 	return true

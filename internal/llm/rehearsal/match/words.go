@@ -345,7 +345,7 @@ func (r reader) judge() {
 	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != "")
 	for i := range r.Tokens {
 		switch {
-		case r.Tool.Writes(), !r.x.Is(r.low(i), "whoever") && !(r.low(i) == "which" && english.Plural(r.low(i+1)) && r.Tokens[i+1].Capital && r.low(i+2) == "are"): // "which Smiths are there?"
+		case r.Tool.Writes(), !r.x.Is(r.low(i), "who") && !(r.low(i) == "which" && english.Plural(r.low(i+1)) && r.Tokens[i+1].Capital && r.low(i+2) == "are"): // "which Smiths are there?"
 		case r.Tool.Own && r.Target == nil || !tellsWho: // of the asker only, of no person, or of texts with a word
 			r.uses[i] = unread
 		case r.isOurs(r.Tool.head):
