@@ -128,8 +128,8 @@ func TestNinasNineAreDueForReview(t *testing.T) {
 }
 
 // Everyone who has a manager has a latest review; those of Nina's nine are due, and
-// seven more in three departments, one of them on the day itself. Eve, Carol, Dan
-// and Bob have somebody in their own team whose review is due.
+// seven more in three departments, one of them on the day itself. Every manager who
+// can sign in sees two or more of them, and those below Eve have one in their own team.
 func TestReviewsAreDueInSeveralDepartments(t *testing.T) {
 	c := At(day)
 	latest := map[string]time.Time{}
@@ -139,7 +139,7 @@ func TestReviewsAreDueInSeveralDepartments(t *testing.T) {
 		}
 	}
 	due, today := map[string]int{}, 0
-	managers := map[string]bool{}
+	managers, sees := map[string]bool{}, map[string]int{}
 	for _, e := range c.Active() {
 		on, reviewed := latest[e.ID]
 		switch next := on.AddDate(1, 0, 0); {
@@ -151,11 +151,14 @@ func TestReviewsAreDueInSeveralDepartments(t *testing.T) {
 		case reviewed && next.Before(c.Day):
 			due[e.Department]++
 			managers[e.ManagerID] = true
+			for _, above := range c.above(e.Email) {
+				sees[above]++
+			}
 		}
 	}
-	for _, number := range []string{"EMP001", "EMP030", "EMP031", "EMP040", "EMP020"} {
-		if m, _ := c.ByNumber(number); !managers[m.ID] {
-			t.Errorf("%s has no review due in their own team", m.Name())
+	for _, number := range []string{"EMP001", "EMP030", "EMP031", "EMP040", "EMP020", "EMP051"} {
+		if m, _ := c.ByNumber(number); sees[m.Email] < 2 || number != "EMP001" && !managers[m.ID] {
+			t.Errorf("%s sees %d reviews that are due, of their own team: %v", m.Name(), sees[m.Email], managers[m.ID])
 		}
 	}
 	if diff := cmp.Diff(map[string]int{"ENG": 9, "SALES": 3, "SUPPORT": 2, "FIN": 2}, due); diff != "" || today != 1 {

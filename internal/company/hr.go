@@ -103,12 +103,12 @@ var reviewTable = [...]reviewed{
 	{"EMP061", "EMP060", 4, 3, 80, "Friendly and patient at the service desk.", "Closing tickets with a summary.", "Offer a permanent position after the internship."},
 	{"EMP011", "EMP010", 6, 4, 93, "Rebuilt the onboarding programme.", "Reporting figures monthly.", "Could run a site."},
 	{"EMP034", "EMP031", 3, 4, 96, "Won back two customers who had left.", "Handing over notes before a holiday.", "Ask for the larger territory."},
-	{"EMP035", "EMP031", 4, 3, 79, "Prepares every meeting with care.", "Qualifying leads earlier.", "Needs a mentor for negotiations."},
+	{"EMP030", "EMP001", 4, 4, 98, "Opened two industries that were closed to us.", "Sharing the forecast earlier.", "Ask for a plan of succession."},
 	{"EMP032", "EMP031", 9, 4, 95, "Knows every customer's business.", "Keeping records current.", "Next in line for a team."},
 	{"EMP021", "EMP020", 10, 4, 90, "Budgets that departments understand.", "Automating month-end.", "Give her the planning tool project."},
-	// Due in sales, support and finance, with Eve, Carol, Ryan, Dan and Bob as the
-	// managers who ask; one of them on the day itself.
-	{"EMP030", "EMP001", 14, 4, 98, "Opened two industries that were closed to us.", "Sharing the forecast earlier.", "Ask for a plan of succession."},
+	// Due in sales, support and finance, so that Carol, Ryan, Dan and Bob, who ask as
+	// managers, have two each or more; one of them on the day itself.
+	{"EMP035", "EMP031", 14, 3, 79, "Prepares every meeting with care.", "Qualifying leads earlier.", "Needs a mentor for negotiations."},
 	{"EMP031", "EMP030", 13, 5, 104, "Carried the team over its target.", "Forecast discipline.", "Exceptional quarter."},
 	{"EMP037", "EMP031", 12, 3, 84, "The most first meetings of the team.", "Writing shorter messages.", "Wants to become an account executive."},
 	{"EMP042", "EMP040", 13, 4, 92, "Solves the tickets that others pass on.", "Writing up what he found.", "Backbone of the late shift."},

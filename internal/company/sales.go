@@ -62,9 +62,9 @@ type Quota struct {
 	Amount     int64 // US dollars
 }
 
-// Sales returns the six customers, the ten deals and the quotas of the quarters
+// Sales returns the six customers, the fourteen deals and the quotas of the quarters
 // around the company's day. Every open deal is expected to close between that
-// day and the end of its month; every won one was expected before that month. A company
+// day and the end of its month; every closed one was expected before that month. A company
 // that [Grown] made has as many as it was grown to.
 func (c *Company) Sales() Sales {
 	if c.Scale > 0 {
@@ -114,8 +114,8 @@ func (c *Company) customers() []Customer {
 }
 
 // deal is a row of the deal table. While a deal is open, order says how far
-// into the rest of the month its closing lies; afterwards, how many days before
-// the month it was expected.
+// into the rest of the month its closing lies; once it is won or lost, how many
+// days before the month it was expected.
 type deal struct {
 	customer, name string
 	value          int64
@@ -135,6 +135,10 @@ var dealTable = [...]deal{
 	{gfp, "GFP Security", 180_000, "CLOSED_WON", 20, chris, "Security review passed without findings."},
 	{ironBridge, "Manufacturing Starter", 65_000, "PROPOSAL", 1, ryan, "First plant only; two more are to follow when it runs."},
 	{retailMax, "RetailMax Integration", 250_000, "NEGOTIATION", 3, chris, "Asks for a fixed price for the interface to their tills."},
+	{retailMax, "RetailMax Loyalty", 310_000, "CLOSED_LOST", 55, carol, "Their present supplier halved the price."},
+	{acme, "Acme Analytics", 140_000, "CLOSED_LOST", 33, ryan, "Their budget for new systems was frozen for a year."},
+	{techStart, "TechStart Premium", 60_000, "CLOSED_LOST", 26, amandaWhite, "The largest plan has more than they can use."},
+	{healthCare, "HealthCare Scheduling", 98_000, "CLOSED_LOST", 70, amandaWhite, "They chose a vendor that was certified for hospitals."},
 }
 
 var probabilities = map[string]int{"PROSPECTING": 10, "DISCOVERY": 20, "QUALIFICATION": 40, "PROPOSAL": 60, "NEGOTIATION": 80, "CLOSED_WON": 100, "CLOSED_LOST": 0}
@@ -157,7 +161,7 @@ func (c *Company) deals() []Deal {
 // has a won deal on every day.
 func (c *Company) closing(d deal) (expected, actual time.Time) {
 	first := c.Day.AddDate(0, 0, 1-c.Day.Day())
-	if d.stage != "CLOSED_WON" {
+	if d.stage != "CLOSED_WON" && d.stage != "CLOSED_LOST" {
 		left := first.AddDate(0, 1, -1).Day() - c.Day.Day()
 		return c.Day.AddDate(0, 0, left*d.order/6), time.Time{}
 	}
