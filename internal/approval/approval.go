@@ -1,15 +1,19 @@
-// Package approval tells clients where the owner of a pending change answers it: on
-// the gateway's page, whose address the servers and the gateway add to what they
-// answer. It does not answer or store confirmations. Start with [Page].
+// Package approval tells clients where and until when the owner of a pending change
+// answers it: on the gateway's page, whose address the servers and the gateway add to
+// what they answer. It does not answer or store confirmations. Start with [Page].
 package approval
 
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"strings"
+	"time"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/rest"
 	"countersign.dev/internal/result"
 )
@@ -59,8 +63,9 @@ func (p Page) Shown(show func(ctx context.Context, id string) (result.Confirmati
 	}
 }
 
-// Toolbox gives the tools of an MCP endpoint, the gateway's own or that of a
-// server, the page.
+// Toolbox gives the tools that clients call directly, over MCP or REST, the page: a
+// pending change names it in its data and, for clients that draw no card, in its
+// message. The digest is of the message as the page shows it, without that paragraph.
 func (p Page) Toolbox(t rest.Toolbox) rest.Toolbox { return toolbox{t, p} }
 
 type toolbox struct {
@@ -68,7 +73,24 @@ type toolbox struct {
 	page Page
 }
 
-// Call runs one tool.
+// Call runs one tool. A call of the gateway's own gets the bare message: the gateway
+// draws the card, or explains the change to its own caller.
 func (t toolbox) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
-	return t.page.Outcome(t.Toolbox.Call(ctx, name, args))
+	o := t.page.Outcome(t.Toolbox.Call(ctx, name, args))
+	who, err := access.From(ctx)
+	if o.Pending() == nil || err != nil || who.Purpose() != access.PurposeNone {
+		return o
+	}
+	return t.page.explained(*o.Pending())
+}
+
+// explained says where and until when a change is answered. A client that can ask its
+// person (input_required, elicitation) would be asked here.
+func (p Page) explained(waiting result.Pending) result.Outcome {
+	within := "1 minute"
+	if minutes := math.Round(time.Until(waiting.Expires).Minutes()); minutes > 1 {
+		within = fmt.Sprintf("%.0f minutes", minutes)
+	}
+	waiting.Message += fmt.Sprintf("\n\nNothing has changed yet. Open %s to approve or deny this, within %s.", waiting.Data[key], within)
+	return result.Waiting(waiting)
 }

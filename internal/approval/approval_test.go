@@ -6,9 +6,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/approval"
 	"countersign.dev/internal/rest"
 	"countersign.dev/internal/result"
@@ -64,6 +66,27 @@ func TestServersOwnDataIsNotTouched(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]any{"employeeName": "Frank Davis"}, data); diff != "" {
 		t.Errorf("the server's data (-want +got):\n%s", diff)
+	}
+}
+
+// TestPendingAnswerSaysWhereToApprove: a model or a script that reads the answer can send
+// its person to the page. The gateway draws a card of its own and gets the bare sentence.
+func TestPendingAnswerSaysWhereToApprove(t *testing.T) {
+	for _, c := range []struct {
+		purpose access.Purpose
+		left    time.Duration
+		want    string
+	}{
+		{access.PurposeNone, 5 * time.Minute, "Delete the desk?\n\nNothing has changed yet. Open https://gateway.test/#/approve/c1 to approve or deny this, within 5 minutes."},
+		{access.PurposeNone, 40 * time.Second, "Delete the desk?\n\nNothing has changed yet. Open https://gateway.test/#/approve/c1 to approve or deny this, within 1 minute."},
+		{access.PurposeCall, 5 * time.Minute, "Delete the desk?"},
+	} {
+		waiting := result.Waiting(result.Pending{ID: "c1", Message: "Delete the desk?", Expires: time.Now().Add(c.left)})
+		ctx := access.With(t.Context(), access.NewPrincipal(access.Claims{Purpose: c.purpose}))
+		p := approval.At("https://gateway.test").Toolbox(replies{outcome: waiting}).Call(ctx, "any", nil).Pending()
+		if p.Message != c.want || p.Data["approvalUrl"] != "https://gateway.test/#/approve/c1" {
+			t.Errorf("%v: got %q, %v, want %q", c.purpose, p.Message, p.Data, c.want)
+		}
 	}
 }
 

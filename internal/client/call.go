@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"strings"
 
@@ -49,9 +48,8 @@ func printAnswer(ctx context.Context, o Options, cl *client, answer json.RawMess
 		return nil // the error of the command says it
 	case p != nil:
 		v := &view{gateway: cl, fields: map[string]result.Fields{}}
-		draw.Card(o.Out, p, v.fieldsOf(ctx, actionOf(p)).Preview)
-		_, err := io.WriteString(o.Out, draw.WhereToAnswer(p))
-		return err
+		draw.Card(o.Out, p, v.fieldsOf(ctx, actionOf(p)).Preview) // its message says where to answer it
+		return nil
 	}
 	var out bytes.Buffer
 	if err := json.Indent(&out, answer, "", "  "); err != nil {

@@ -31,13 +31,13 @@ func TestCallOfAnUnlistedToolAsksItsServer(t *testing.T) {
 	}
 }
 
-// TestCallShowsAnswersToPeople: a change that waits is a card with its money and the
-// page where it is answered; a refusal has no advice for programs. JSON has both as
+// TestCallShowsAnswersToPeople: a change that waits is a card with its money, and its
+// message, which says where it is answered; a refusal has no advice for programs. JSON has both as
 // they came.
 func TestCallShowsAnswersToPeople(t *testing.T) {
 	t.Parallel()
-	const pending = `{"status":"pending_confirmation","message":"Raise it?","confirmationId":"p1","confirmationData":{"action":"update_salary","newSalary":420000,"approvalUrl":"http://gateway.test/#/approve/p1"}}`
-	const card = "\nRaise it?\n  New salary: $420,000\nWaiting for your approval: p1\nApprove or deny it within five minutes: http://gateway.test/#/approve/p1\n"
+	const pending = `{"status":"pending_confirmation","message":"Raise it?\n\nNothing has changed yet.","confirmationId":"p1","confirmationData":{"action":"update_salary","newSalary":420000,"approvalUrl":"http://gateway.test/#/approve/p1"}}`
+	const card = "\nRaise it?\n\nNothing has changed yet.\n  New salary: $420,000\nWaiting for your approval: p1\n"
 	for _, c := range []struct{ answer, out, problem string }{
 		{pending, card, ""},
 		{`{"status":"success","data":{"n":1}}`, "{\n  \"status\": \"success\",\n  \"data\": {\n    \"n\": 1\n  }\n}\n", ""},

@@ -26,6 +26,7 @@ func TestDirectCalls(t *testing.T) {
 		{"in camel case by GET", "GET", "/api/mcp/hr/get_employee?employeeId=007", "", 200, `"data":{"employee_id":"007"}`},
 		{"a write by GET", "GET", "/api/mcp/hr/delete_employee?n=1", "", 405, "METHOD_NOT_ALLOWED"},
 		{"a write", "POST", "/api/mcp/hr/delete_employee", `{}`, 200, `"approvalUrl":"http://gateway.test/#/approve/`},
+		{"a write says where to approve it", "POST", "/api/mcp/hr/delete_employee", `{}`, 200, `Nothing has changed yet. Open http://gateway.test/#/approve/`},
 		{"bad parameter", "GET", "/api/mcp/hr/get_employee?__proto__=1", "", 400, "BAD_REQUEST"},
 		{"unknown server", "POST", "/api/mcp/payroll/get_pay", `{}`, 404, "SERVER_NOT_FOUND"},
 		{"unknown tool", "POST", "/api/mcp/hr/get_pay", `{}`, 200, `There is no tool called \"get_pay\"`},

@@ -45,7 +45,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.gate = gate.New(options)
 	g.tools = catalogue{o.Servers, o.Models}
-	g.direct = rest.NewFace(g.gate, g.tools)
+	g.direct = rest.NewFace(g.gate, approval.At(o.PublicURL).Toolbox(g.tools))
 	g.answers = confirmations{o.Confirmations, o.Conversations, approval.At(o.PublicURL), o.Limits.Body}
 	var err error
 	if o.Web != nil {

@@ -27,7 +27,8 @@ type Servers interface {
 	EachTool(report func(result.Reliability))
 }
 
-// WithApproval gives the servers an approval page: a pending change names it.
+// WithApproval gives the servers of conversations an approval page: a pending change
+// names it.
 func WithApproval(s Servers, page approval.Page) Servers { return approvable{s, page} }
 
 type approvable struct {

@@ -3,11 +3,8 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
@@ -67,28 +64,4 @@ func lookUp(ctx context.Context, show func(context.Context, string) (result.Conf
 		return result.Failed(err)
 	}
 	return result.Success(data, nil, "")
-}
-
-// explainPending adds to a pending change where and until when to approve it, for
-// clients other than our page. A client that can ask its person
-// (input_required, elicitation) would be asked here.
-func explainPending(who *access.Principal, o result.Outcome) result.Outcome {
-	if o.Pending() == nil || who.Purpose() != access.PurposeNone {
-		return o
-	}
-	p := *o.Pending()
-	address, _ := p.Data["approvalUrl"].(string)
-	if address == "" {
-		return o
-	}
-	p.Message += "\n\n" + howToApprove(address, time.Until(p.Expires))
-	return result.Waiting(p)
-}
-
-func howToApprove(address string, left time.Duration) string {
-	within := "1 minute"
-	if minutes := math.Round(left.Minutes()); minutes > 1 {
-		within = fmt.Sprintf("%.0f minutes", minutes)
-	}
-	return fmt.Sprintf("Nothing has changed yet. Open %s to approve or deny this, within %s.", address, within)
 }

@@ -2,11 +2,9 @@ package mcpserver_test
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -117,25 +115,5 @@ func TestConfirmationToolIsForClientsAlone(t *testing.T) {
 	}
 	if got := open(t).callModern(t, "alice", "get_confirmation", `{"confirmation_id":"c1"}`); !strings.Contains(got.body, "-32602") {
 		t.Errorf("without confirmations: got %s, want no such tool", got.body)
-	}
-}
-
-// TestPendingAnswerSaysWhereToApprove: a model that reads the answer can send its
-// person there. The gateway draws a card of its own and gets the bare sentence.
-func TestPendingAnswerSaysWhereToApprove(t *testing.T) {
-	h := open(t)
-	const page = "https://gateway.example/#/approve/c1"
-	pending := fakeTool{[]access.Role{access.Employee}, result.Write, func(context.Context, *access.Principal, json.RawMessage) result.Outcome {
-		return result.Waiting(result.Pending{ID: "c1", Message: "Delete the desk?", Data: map[string]any{"approvalUrl": page}, Expires: time.Now().Add(5 * time.Minute)})
-	}}
-	h.service.tools["pend"] = pending
-	for token, want := range map[string]string{
-		"alice": `"message":"Delete the desk?\n\nNothing has changed yet. Open ` + page + ` to approve or deny this, within 5 minutes."`,
-		"call":  `"message":"Delete the desk?"`,
-	} {
-		got := h.callModern(t, token, "pend", `{}`)
-		if !strings.Contains(got.body, want) || !strings.Contains(got.body, `"approvalUrl":"`+page+`"`) {
-			t.Errorf("%s: got %s, want %s", token, got.body, want)
-		}
 	}
 }

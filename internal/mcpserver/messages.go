@@ -192,7 +192,7 @@ func (s *Server) run(ctx context.Context, who *access.Principal, name string, ar
 	if name == getConfirmation && s.showsConfirmations(who) {
 		return showConfirmation(ctx, s.opts.Show, args)
 	}
-	return explainPending(who, s.service.Call(ctx, name, args))
+	return s.service.Call(ctx, name, args)
 }
 
 // callResult is a tool's result on the wire. The SDK's own type does not export

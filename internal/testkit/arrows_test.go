@@ -130,7 +130,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/conversation/lease":  {ours: []string{"conversation/sealed", "fault"}},
 	"internal/conversation/sealed": {ours: []string{"memo", "seal", "state"}},
 	// the servers and the gateway name the same page, on which a change is answered.
-	"internal/approval": {ours: []string{"rest", "result"}},
+	"internal/approval": {ours: []string{"access", "rest", "result"}},
 	// live is beside the gateway's routes because a connection, unlike a request, has parts of its own that end together.
 	"internal/live": {ours: []string{"access", "admission", "agent", "conversation", "fault", "httpx", "plaintext", "quota", "result", "seal", "strictjson", "telemetry"}, outside: []string{"github.com/coder/websocket"}},
 	// what people ask, and its encoder as server-sent events, beside live's for WebSockets.
