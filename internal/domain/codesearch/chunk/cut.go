@@ -1,6 +1,9 @@
 package chunk
 
-const minLines = 5 // shorter neighbours are one chunk
+const (
+	minLines = 5 // shorter neighbours are one chunk
+	maxLevel = 3 // of nesting, up to which a definition begins a chunk of its own
+)
 
 // Definition is a name that a chunk declares.
 type Definition struct {

@@ -9,18 +9,24 @@ import (
 // notNames are words before a parenthesis that define nothing.
 var notNames = set("if for while switch catch return else do try throw new sizeof typeof await yield case delete assert super this elif using lock foreach with unless until synchronized when match guard func function in not and or is as")
 
-// definition reads the name that a line defines, if it does.
-func (s *syntax) definition(body []byte, level int) (Definition, bool) {
+// definition reads the name that a line defines, if it does. member: the line is directly
+// within a type.
+func (s *syntax) definition(body []byte, level int, member bool) (Definition, bool) {
+	body = s.withoutAttributes(s.withoutComment(body))
+	if s.aliases && bytes.HasPrefix(body, []byte("typedef ")) {
+		if d, ok := alias(body); ok {
+			return d, true
+		}
+	}
 	rest := body
 	for range 8 { // modifiers, then a keyword
 		word, after := firstWord(rest)
 		if len(word) == 0 {
 			break
 		}
-		if isType, known := s.keywords[string(word)]; known {
+		if isType, known := s.keywords[string(word)]; known && !s.modifies(after) {
 			return s.named(after, string(word), isType, level)
-		}
-		if !s.modifiers[string(word)] {
+		} else if !known && !s.modifiers[withoutScope(word)] {
 			break
 		}
 		rest = after
@@ -29,9 +35,9 @@ func (s *syntax) definition(body []byte, level int) (Definition, bool) {
 	case s.signatures && level == 0:
 		return signature(body)
 	case s.calls:
-		return s.function(body, level)
+		return s.function(body, level, member)
 	case s.methods:
-		if d, ok := s.method(rest); ok {
+		if d, ok := s.method(rest, member); ok {
 			return d, true
 		}
 	}
@@ -41,45 +47,48 @@ func (s *syntax) definition(body []byte, level int) (Definition, bool) {
 	return Definition{}, false
 }
 
-// firstWord returns the first word of a line, with a sign that belongs to it, and
-// what is after it.
-func firstWord(text []byte) (word, after []byte) {
-	text = bytes.TrimLeft(text, " \t")
-	i := 0
-	for i < len(text) && text[i] != ' ' && text[i] != '\t' && (text[i] != '(' || bytes.HasPrefix(text, []byte("pub("))) && text[i] != '{' && text[i] != '<' && text[i] != '=' && text[i] != ':' && text[i] != ';' {
-		i++
-	}
-	return text[:i], text[i:]
+// modifies reports whether what follows a keyword is another one with a name, as in
+// const fn name, fun interface Name and class func name.
+func (s *syntax) modifies(after []byte) bool {
+	word, rest := firstWord(after)
+	_, known := s.keywords[string(word)]
+	rest = bytes.TrimLeft(rest, " \t")
+	return known && len(rest) > 0 && letter(rest[0])
 }
 
 // named reads the name after a keyword.
 func (s *syntax) named(after []byte, keyword string, isType bool, level int) (Definition, bool) {
 	after = bytes.TrimLeft(after, " \t*&")
 	switch keyword {
-	case "fun": // fun <T> name
-		if bytes.HasPrefix(after, []byte("<")) {
-			_, after, _ = bytes.Cut(after, []byte("> "))
-		}
+	case "fun": // fun <T> Type<T>?.name
+		after = bytes.ReplaceAll(bytes.TrimLeft(withoutTypes(after), " "), []byte("?."), []byte("."))
 	case "impl": // impl<T> Trait for Type
-		after = implemented(after)
+		after = implemented(withoutTypes(after))
 	case "func":
 		if len(after) > 0 && after[0] == '(' { // a receiver
 			_, after, _ = bytes.Cut(after, []byte(")"))
 		}
-	case "struct", "union", "enum":
-		if s.calls && bytes.IndexByte(after, '{') < 0 && bytes.IndexByte(after, '(') >= 0 {
-			return s.function(append([]byte("t "), after...), level) // struct point *make(void)
+	case "class", "struct", "union", "enum":
+		if s.aliases && bytes.IndexByte(after, ')') >= 0 && bytes.IndexByte(after, '(') < 0 {
+			return Definition{}, false // a parameter
+		}
+		if s.calls && keyword != "class" && bytes.IndexByte(after, '{') < 0 && bytes.IndexByte(after, '(') >= 0 {
+			return s.function(append([]byte("t "), after...), level, false) // struct point *make(void)
 		}
 		if first, rest := firstWord(after); string(first) == "class" || string(first) == "struct" {
 			after = rest
 		}
+		after = s.withoutMacros(after)
 	case "const", "let", "var", "val", "static":
 		if level > 1 || level > 0 && s.assigns {
 			return Definition{}, false
 		}
-		if _, value, _ := bytes.Cut(after, []byte("=")); bytes.HasPrefix(bytes.TrimLeft(value, " \t"), []byte("require(")) {
+		_, value, _ := bytes.Cut(after, []byte("="))
+		if value = bytes.TrimLeft(value, " \t"); bytes.HasPrefix(value, []byte("require(")) {
 			return Definition{}, false // another file's name
 		}
+		first, _ := firstWord(value)
+		isType = s.values[string(first)]
 	case "function": // Lua's function Type:name()
 		head, _, _ := bytes.Cut(after, []byte("("))
 		after = bytes.ReplaceAll(head, []byte(":"), []byte("."))
@@ -87,23 +96,18 @@ func (s *syntax) named(after []byte, keyword string, isType bool, level int) (De
 		after = bytes.TrimPrefix(after, []byte("self."))
 	}
 	name, of := lastPart(after)
-	if name == "" || bytes.HasSuffix(bytes.TrimSpace(after), []byte(";")) && s.calls && isType {
+	if name == "" || s.calls && isType && bytes.HasSuffix(bytes.TrimSpace(after), []byte(";")) && !bytes.ContainsAny(after, "{=") {
 		return Definition{}, false
 	}
 	return Definition{Name: name, Of: of, Type: isType}, true
 }
 
-// implemented is the type of a Rust impl.
+// implemented is the type of a Rust impl, without types in brackets.
 func implemented(after []byte) []byte {
 	if _, of, found := bytes.Cut(after, []byte(" for ")); found {
-		return bytes.TrimLeft(of, " &")
+		after = of
 	}
-	if len(after) > 0 && after[0] == '<' {
-		if i := bytes.IndexByte(after, '>'); i > 0 {
-			return bytes.TrimLeft(after[i+1:], " ")
-		}
-	}
-	return after
+	return bytes.TrimLeft(after, " &")
 }
 
 // signature reads the type of a function, as Haskell has it: name :: type.
@@ -116,42 +120,21 @@ func signature(body []byte) (Definition, bool) {
 	return Definition{Name: name}, true
 }
 
-// lastPart reads a name such as run, Server.run, Server::run or \App\Server, and
-// what is before its last part.
-func lastPart(text []byte) (name, of string) {
-	text = bytes.TrimLeft(text, " \t\\")
-	i := 0
-	for i < len(text) && (letter(text[i]) || text[i] == '.' || text[i] == ':' && i+1 < len(text) && (text[i+1] == ':' || i > 0 && text[i-1] == ':') || text[i] == '\\' || text[i] == '~' || text[i] == '$') {
-		i++
-	}
-	whole := bytes.Trim(text[:i], ".:\\")
-	if j := bytes.LastIndexAny(whole, ".:\\"); j >= 0 {
-		owner := bytes.TrimRight(whole[:j], ".:\\")
-		if k := bytes.LastIndexAny(owner, ".:\\"); k >= 0 {
-			owner = owner[k+1:]
-		}
-		return string(whole[j+1:]), string(owner)
-	}
-	return string(whole), ""
-}
-
-func letter(c byte) bool {
-	return c == '_' || c >= 0x80 || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-}
-
 // function reads a function of a language without a keyword for them: a type, a
 // name, a parenthesis, and no semicolon at the end. Java's and C#'s constructors
 // have a modifier for a type.
-func (s *syntax) function(body []byte, level int) (Definition, bool) {
+func (s *syntax) function(body []byte, level int, member bool) (Definition, bool) {
+	body = bytes.TrimLeft(withoutTypes(body), " ")
 	open := bytes.IndexByte(body, '(')
-	if open <= 0 || level > maxLevel || body[0] == '#' || body[0] == '}' || body[0] == '.' {
+	if open <= 0 || level > maxLevel || !letter(body[0]) && body[0] != '~' && body[0] != '@' && body[0] != ':' || body[0] == ':' && body[1] != ':' {
 		return Definition{}, false
 	}
-	if end := bytes.TrimRight(body, " \t"); end[len(end)-1] == ';' && bytes.IndexByte(body, '{') < 0 {
+	declared := member && s.members
+	if end := bytes.TrimRight(body, " \t"); end[len(end)-1] == ';' && bytes.IndexByte(body, '{') < 0 && !declared {
 		return Definition{}, false
 	}
 	head := body[:open]
-	if bytes.ContainsAny(head, "=\"'+|?,") || bytes.Contains(head, []byte("->")) {
+	if bytes.ContainsAny(head, "=\"'+|,") || bytes.Contains(head, []byte(" ?")) || bytes.Contains(head, []byte("->")) {
 		return Definition{}, false
 	}
 	head = bytes.TrimRight(head, " \t")
@@ -161,7 +144,7 @@ func (s *syntax) function(body []byte, level int) (Definition, bool) {
 	}
 	name, of := lastPart(head[i:])
 	before := bytes.TrimSpace(head[:i])
-	if name == "" || notNames[name] || len(before) == 0 && of == "" {
+	if name == "" || name == "void" || notNames[name] || len(before) == 0 && of == "" {
 		return Definition{}, false
 	}
 	if first, _ := firstWord(before); notNames[string(first)] {
@@ -171,23 +154,41 @@ func (s *syntax) function(body []byte, level int) (Definition, bool) {
 }
 
 // method reads a method of a class of JavaScript, or a function of a shell: a
-// name, parentheses, a brace at the end of the line.
-func (s *syntax) method(rest []byte) (Definition, bool) {
+// name, parentheses, a brace at the end of the line. Within a type the parameters may take
+// several lines, and there may be no body.
+func (s *syntax) method(rest []byte, member bool) (Definition, bool) {
 	rest = bytes.TrimLeft(rest, " \t*#")
+	if s.assigns { // types are in brackets, and comments begin otherwise
+		rest = withoutTypes(rest)
+	} else if i := bytes.Index(rest, []byte(" #")); i > 0 {
+		rest = rest[:i]
+	}
 	open := bytes.IndexByte(rest, '(')
 	end := bytes.TrimRight(rest, " \t")
-	if open <= 0 || len(end) == 0 || end[len(end)-1] != '{' || bytes.Contains(rest, []byte("=>")) {
+	if open <= 0 || len(end) == 0 || !member && !s.hasBody(end) {
 		return Definition{}, false
 	}
-	head := rest[:open]
-	if i := bytes.IndexByte(head, '<'); i > 0 {
-		head = head[:i]
+	head := bytes.TrimRight(rest[:open], " ")
+	if s.assigns {
+		head = bytes.TrimRight(head, "?")
 	}
-	if slices.ContainsFunc(bytes.TrimRight(head, " "), func(c byte) bool { return !letter(c) && c != '$' && c != '-' }) {
+	if slices.ContainsFunc(head, func(c byte) bool { return !letter(c) && c != '$' && c != '-' && (c != ':' || s.assigns) }) {
 		return Definition{}, false
 	}
-	name := string(bytes.TrimSpace(head))
-	return Definition{Name: name}, name != "" && !notNames[name]
+	name := string(head)
+	return Definition{Name: name}, name != "" && (member || !notNames[name])
+}
+
+// hasBody reports whether a line that calls or defines something begins a body, or has one.
+// That of a shell's function may begin on the next line.
+func (s *syntax) hasBody(line []byte) bool {
+	switch {
+	case bytes.Contains(line, []byte("=>")):
+		return false
+	case bytes.HasSuffix(line, []byte("{")), !s.assigns && bytes.HasSuffix(line, []byte("()")):
+		return true
+	}
+	return bytes.Contains(line, []byte(") { ")) && bytes.HasSuffix(bytes.TrimRight(line, ","), []byte("}"))
 }
 
 // assigned reads exports.name = function, Type.prototype.name = (a) => and

@@ -29,16 +29,51 @@ func TestDefinitionsAreFound(t *testing.T) {
 		"Haskell":    {"module App where\n\ndata Server = Server Int\n\nrun :: Server -> IO ()\nrun s = pure ()\n", "App Server run"},
 		"Shell":      {"run() {\n}\nfunction stop {\n}\n", "run stop"},
 	} {
-		var got []string
-		for _, chunk := range Of(language, []byte(c.src)) {
-			for _, d := range chunk.Definitions {
-				got = append(got, strings.TrimPrefix(d.Of+"."+d.Name, "."))
-			}
-		}
+		got := defined(language, c.src)
 		for _, want := range strings.Fields(c.want) {
 			if !slices.Contains(got, want) {
 				t.Errorf("%s: %s is not among %v", language, want, got)
 			}
+		}
+	}
+}
+
+// defined are the names that a source defines, with the types that they belong to.
+func defined(language, src string) (all []string) {
+	for _, chunk := range Of(language, []byte(src)) {
+		for _, d := range chunk.Definitions {
+			all = append(all, strings.TrimPrefix(d.Of+"."+d.Name, "."))
+		}
+	}
+	return all
+}
+
+// TestDefinitionsInEveryForm: these are all names that a source defines, in order, however
+// much comes before them and wherever their bodies are.
+func TestDefinitionsInEveryForm(t *testing.T) {
+	for _, c := range []struct{ language, src, want string }{
+		{"Scala", "sealed private[data] trait Laws[F[_]] {\n}\n@InternalApi private[akka] final case class Sent(a: Int)\npackage object dsl {\n}\n", "Laws Sent dsl"},
+		{"Kotlin", "public fun interface Sink<in T> {\n}\nprivate fun <T> Flow<T>.wait(\n  a: Int) {\n}\nfun Any?.unbox(): Any? = this\n", "Sink Flow.wait Any.unbox"},
+		{"Java", "interface Node<K, V> {\n  Map<String, List<V>> all(K key);\n  @Deprecated(\"a(b)\") <T> T cast(Class<T> type);\n}\n", "Node Node.all Node.cast"},
+		{"Java", "class A {\n  int f() {\n    return big\n        ? one(this)\n        : two(this);\n  }\n}\n", "A A.f"},
+		{"C#", "class A\n{\n  [Pure]\n  public JsonToken? End<T>(int a)\n  {\n    Check(a);\n  }\n  protected abstract void Stop();\n}\n", "A A.End A.Stop"},
+		{"TypeScript", "export class A<T> {\n  multiplex(\n    a: string\n  ) {\n    send(a);\n  }\n  delete<R>(url: string): R;\n}\n", "A A.multiplex A.delete"},
+		{"JavaScript", "module.exports = {\n  build (a) { return new A(a) },\n  run: 1\n}\nrun(a)\n", "build"},
+		{"C", "typedef struct node_s node_t;\ntypedef int (*compare)(int a,\n    int b);\ntypedef int visit(int a);\ntypedef struct {\n  int a;\n} pair_t, *pair_p;  /* two */\n", "node_t compare visit pair_t"},
+		{"C", "static ngx_int_t\nngx_run(ngx_pool_t *p,\n  struct node *n)\n{\n}\n#  define LIMIT 5\n", "ngx_run LIMIT"},
+		{"C", "static void run(int a,\n                int b);\nint stop(void); // here\nint sum(const int *a,\n        const struct pair* b) {\n}\n", "sum"},
+		{"C++", "class EXPORT_API Log final : public Base {\n};\ntemplate <typename T> struct Fill {\n};\nenum Kind { A, B };\nusing Callback = void (*)(int);\n", "Log Fill Kind Callback"},
+		{"C++", "template <typename K, class C>\ntypename List<K, C>::Node*\nList<K, C>::Find(const K& key,\n  int n) const {\n}\n", "List.Find"},
+		{"Rust", "impl<'a, T: Into<Vec<u8>>> Drop for Pool<'a, T> {\n  pub const fn size(&self) -> usize {\n  }\n}\n#[inline] pub fn run() {\n}\n", "Pool Pool.size run"},
+		{"Elixir", "defmodule A do\n  @type token :: binary\n  @callback open(token) :: any\n  defguard is_open(a) when a\n  defdelegate close(a), to: B\nend\n", "A A.token A.open A.is_open A.close"},
+		{"Shell", "run() { # at once\n}\nstop()\n{\n  run a\n}\n", "run stop"},
+		{"Swift", "class A {\n  @available(iOS 13, *) class func make() {\n  }\n}\n", "A A.make"},
+		{"Perl", "package Net::Pool;\nsub open {\n}\n", "Net.Pool open"},
+		{"Julia", "mutable struct Pool\nend\nfunction open(p)\nend\n", "Pool open"},
+		{"Protocol Buffer", "message Token {\n}\nservice Auth {\n  rpc Verify(Token) returns (Token);\n}\n", "Token Auth Auth.Verify"},
+	} {
+		if got := strings.Join(defined(c.language, c.src), " "); got != c.want {
+			t.Errorf("%s: %s, not %s, in\n%s", c.language, got, c.want, c.src)
 		}
 	}
 }

@@ -10,10 +10,13 @@ type syntax struct {
 	quotes     string          // characters around strings of one line
 	long       []string        // delimiters of strings over lines
 	keywords   map[string]bool // before the name of a definition; true: of a type
+	values     map[string]bool // that make a constant a type
 	modifiers  map[string]bool // may come before a keyword, or before a type
 	calls      bool            // functions have no keyword: a type, a name, a parenthesis
 	methods    bool            // methods have no keyword: a name, a parenthesis, a brace
 	assigns    bool            // name = function, and name: function
+	members    bool            // functions without a body define their names within a type
+	aliases    bool            // typedef, and words of macros before names
 	signatures bool            // name :: type, at the beginning of a line
 	indented   int             // columns of one level, where blocks are indented; 0: braces
 }
@@ -52,10 +55,10 @@ var syntaxes = func() map[string]*syntax {
 		keywords:  keywords("class interface enum namespace module type", "function const let var"),
 		modifiers: set("export default async declare abstract public private protected static readonly override get set function*"),
 	}
-	java := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: []string{`"""`}, keywords: keywords("class interface enum record @interface", ""), modifiers: set(cModifiers), calls: true}
-	sharp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class interface enum struct record namespace", "delegate"), modifiers: set(cModifiers), calls: true}
-	c := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("struct union enum", "#define"), modifiers: set(cModifiers), calls: true}
-	cpp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class struct union enum namespace concept using", "#define"), modifiers: set(cModifiers), calls: true}
+	java := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: []string{`"""`}, keywords: keywords("class interface enum record @interface", ""), modifiers: set(cModifiers), calls: true, members: true}
+	sharp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class interface enum struct record namespace", "delegate"), modifiers: set(cModifiers), calls: true, members: true}
+	c := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("struct union enum", "#define"), modifiers: set(cModifiers), calls: true, aliases: true}
+	cpp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class struct union enum namespace concept using", "#define"), modifiers: set(cModifiers), calls: true, aliases: true}
 	ruby := &syntax{comments: []string{"#"}, quotes: `"'`, keywords: keywords("class module", "def"), modifiers: set("private protected public private_class_method"), indented: 2}
 	rust := &syntax{
 		comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, keywords: keywords("struct enum trait union mod type impl", "fn const static macro_rules!"),
@@ -64,14 +67,18 @@ var syntaxes = func() map[string]*syntax {
 	php := &syntax{comments: []string{"//", "#"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class interface trait enum namespace", "function const"), modifiers: set("abstract final public private protected static readonly")}
 	kotlin := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: []string{`"""`}, keywords: keywords("class interface object typealias", "fun val var"), modifiers: set(cModifiers + " enum annotation companion actual expect lateinit inline value")}
 	swift := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: []string{`"""`}, keywords: keywords("class struct enum protocol extension actor typealias", "func var let"), modifiers: set("public private fileprivate internal open final static override mutating indirect convenience required lazy weak @objc @discardableResult @inlinable")}
-	scala := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: []string{`"""`}, keywords: keywords("class trait object enum type", "def val var given"), modifiers: set(cModifiers)}
+	scala := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: []string{`"""`}, keywords: keywords("class trait object enum type", "def val var given"), modifiers: set(cModifiers + " package")}
 	lua := &syntax{comments: []string{"--"}, quotes: `"'`, keywords: keywords("", "function"), modifiers: set("local"), assigns: true, indented: 2}
-	zig := &syntax{comments: []string{"//"}, quotes: `"`, keywords: keywords("", "fn const var test"), modifiers: set("pub export extern inline")}
-	elixir := &syntax{comments: []string{"#"}, quotes: `"`, long: []string{`"""`}, keywords: keywords("defmodule defprotocol defimpl", "def defp defmacro defmacrop defguard"), indented: 2}
+	zig := &syntax{comments: []string{"//"}, quotes: `"`, keywords: keywords("", "fn const var test"), values: set("struct enum union packed opaque error"), modifiers: set("pub export extern inline")}
+	elixir := &syntax{comments: []string{"#"}, quotes: `"`, long: []string{`"""`}, keywords: keywords("defmodule defprotocol defimpl @type @typep @opaque", "def defp defmacro defmacrop defguard defguardp defdelegate @callback @macrocallback"), indented: 2}
 	haskell := &syntax{comments: []string{"--"}, open: "{-", close: "-}", quotes: `"`, keywords: keywords("data newtype type class instance module", ""), indented: 2, signatures: true}
 	shell := &syntax{comments: []string{"#"}, quotes: `"'`, keywords: keywords("", "function"), methods: true}
+	perl := &syntax{comments: []string{"#"}, quotes: `"'`, keywords: keywords("package class role", "sub method")}
+	julia := &syntax{comments: []string{"#"}, quotes: `"`, long: []string{`"""`}, keywords: keywords("struct module type", "function macro const"), modifiers: set("mutable abstract primitive"), indented: 4}
+	proto := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("message enum service", "rpc")}
 	return map[string]*syntax{
 		"Python": python, "JavaScript": script, "TypeScript": script, "TSX": script, "JSX": script, "Vue": script, "Svelte": script, "Java": java, "C#": sharp, "C": c, "C++": cpp, "Objective-C": c,
 		"Ruby": ruby, "Rust": rust, "PHP": php, "Hack": php, "Kotlin": kotlin, "Swift": swift, "Scala": scala, "Lua": lua, "Zig": zig, "Elixir": elixir, "Haskell": haskell, "Shell": shell, "Dart": java, "Groovy": java,
+		"Perl": perl, "Julia": julia, "Protocol Buffer": proto, "Crystal": ruby,
 	}
 }()

@@ -4,14 +4,10 @@ import (
 	"bytes"
 )
 
-// maxLevel is how deep a definition may be nested to begin a chunk of its own.
-const maxLevel = 3
-
 // scan finds definitions line by line, and cuts before each and its comment.
 func scan(s *syntax, src []byte, lines []int) []cut {
 	z := scanner{syntax: s, src: src}
-	var cuts []cut
-	lead := -1 // the first line of comments and attributes before a definition
+	c := cutter{scanner: &z, lines: lines, lead: none, bare: none, typedef: none}
 	for i := range len(lines) - 1 {
 		text := bytes.TrimRight(src[lines[i]:lines[i+1]], "\r\n")
 		inside, level := z.inside(), z.level
@@ -21,41 +17,167 @@ func scan(s *syntax, src []byte, lines []int) []cut {
 		}
 		z.consume(text)
 		switch {
-		case inside || len(body) == 0:
-			if len(body) == 0 && !inside {
-				lead = -1
-			}
-			continue
+		case inside:
+		case len(body) == 0:
+			c.lead = none
 		case z.comment(body):
-			if lead < 0 {
-				lead = i
-			}
-			continue
-		}
-		d, found := s.definition(body, level)
-		attribute := body[0] == '@' || body[0] == '#' && len(body) > 1 && body[1] == '[' || body[0] == '[' && body[len(body)-1] == ']'
-		switch {
-		case found && level <= maxLevel:
-			d.Line = i + 1
-			c := cut{line: i, level: level, definitions: []Definition{d}}
-			if lead >= 0 {
-				c.line, c.doc = lead, i-lead
-			}
-			cuts, lead = append(cuts, c), -1
-		case found && len(cuts) > 0:
-			d.Line = i + 1
-			last := &cuts[len(cuts)-1]
-			last.definitions = append(last.definitions, d)
-			lead = -1
-		case attribute:
-			if lead < 0 {
-				lead = i
-			}
+			c.leads(i)
 		default:
-			lead = -1
+			c.line(body, i, level)
 		}
 	}
-	return belonging(cuts)
+	return belonging(c.cuts)
+}
+
+const none = -1
+
+// cutter makes the cuts of a file from its lines of code.
+type cutter struct {
+	*scanner
+	lines   []int // where each begins
+	cuts    []cut
+	lead    int         // the first line of comments and attributes before a definition
+	bare    int         // the last line that is a type alone
+	typedef int         // the cut of a typedef whose name is at its end
+	types   []enclosing // around the present line
+}
+
+// enclosing is a type around a line.
+type enclosing struct {
+	level  int
+	opened bool // its brace was seen
+}
+
+// leads makes a line the first one before a definition, unless there is one.
+func (c *cutter) leads(i int) {
+	if c.lead == none {
+		c.lead = i
+	}
+}
+
+// line takes a line of code.
+func (c *cutter) line(body []byte, i, level int) {
+	c.leave(body, level)
+	if c.aliases && body[0] == '#' {
+		body = append([]byte("#"), bytes.TrimLeft(body[1:], " \t")...)
+	}
+	d, found := c.definition(body, level, c.member(level))
+	if found && c.aliases && !d.Type && c.declares(i) {
+		found = false
+	}
+	if !found && c.bare == i-1 && c.bare != none { // its type is on the line before
+		d, found = c.function(append([]byte("t "), body...), level, false)
+	}
+	begins := !found && c.aliases && bytes.HasPrefix(body, []byte("typedef "))
+	switch {
+	case (found || begins) && level <= maxLevel:
+		c.cut(d, found, i, level)
+		if bytes.HasPrefix(body, []byte("typedef ")) && c.level > level {
+			c.typedef = len(c.cuts) - 1
+		}
+		c.enter(d, body, level)
+	case found && len(c.cuts) > 0:
+		d.Line = i + 1
+		last := &c.cuts[len(c.cuts)-1]
+		last.definitions = append(last.definitions, d)
+		c.lead = none
+	case attribute(body), c.aliases && isTemplate(body):
+		c.leads(i)
+	case c.aliases && level == 0 && typeAlone(body):
+		c.leads(i)
+		c.bare = i
+	default:
+		c.lead = none
+	}
+	c.close(body, level)
+}
+
+// declares reports whether the parameters that begin in a line, and end in a later one, are
+// those of a declaration: a semicolon follows.
+func (c *cutter) declares(i int) bool {
+	depth := 0
+	for n := i; n < min(len(c.lines)-1, i+maxParameters); n++ {
+		text := bytes.TrimRight(c.src[c.lines[n]:c.lines[n+1]], " \t\r\n")
+		depth += bytes.Count(text, []byte("(")) - bytes.Count(text, []byte(")"))
+		if depth <= 0 {
+			return n > i && bytes.HasSuffix(text, []byte(";")) && bytes.IndexByte(text, '{') < 0
+		}
+	}
+	return false
+}
+
+// maxParameters is how many lines the parameters of a function may take.
+const maxParameters = 20
+
+// cut begins a chunk at a definition, or at its comment.
+func (c *cutter) cut(d Definition, found bool, i, level int) {
+	at := cut{line: i, level: level}
+	if found {
+		d.Line = i + 1
+		at.definitions = []Definition{d}
+	}
+	if c.lead != none {
+		at.line, at.doc = c.lead, i-c.lead
+	}
+	c.cuts, c.lead = append(c.cuts, at), none
+}
+
+// close gives a typedef over lines the name at its end.
+func (c *cutter) close(body []byte, level int) {
+	if c.typedef == none || c.level > c.cuts[c.typedef].level || level <= c.level {
+		return
+	}
+	at := &c.cuts[c.typedef]
+	if name := closing(c.withoutComment(body)); name != "" {
+		at.definitions = append(at.definitions, Definition{Name: name, Line: at.line + at.doc + 1, Type: true})
+	}
+	c.typedef = none
+}
+
+// member reports whether a line is directly within a type.
+func (c *cutter) member(level int) bool {
+	n := len(c.types)
+	return n > 0 && level == c.types[n-1].level+1
+}
+
+// enter notes a type that begins in a line, unless it ends there, too.
+func (c *cutter) enter(d Definition, body []byte, level int) {
+	opened := c.level > level
+	if d.Type && (opened || !bytes.ContainsAny(body[len(body)-1:], ";}")) {
+		c.types = append(c.types, enclosing{level, opened})
+	}
+}
+
+// leave forgets types that ended before a line. The brace of one may be some lines below
+// its name.
+func (c *cutter) leave(body []byte, level int) {
+	for n := len(c.types) - 1; n >= 0; n-- {
+		t := &c.types[n]
+		if level > t.level {
+			t.opened = true
+			return
+		}
+		if !t.opened && level == t.level && (body[0] == '{' || c.level > level || bytes.ContainsAny(body[len(body)-1:], ",>")) {
+			return
+		}
+		c.types = c.types[:n]
+	}
+}
+
+// attribute reports whether a line says something of the declaration after it.
+func attribute(body []byte) bool {
+	return body[0] == '@' || body[0] == '#' && len(body) > 1 && body[1] == '[' || body[0] == '[' && body[len(body)-1] == ']'
+}
+
+// typeAlone reports whether a line is words and stars: the type of a function whose
+// name is on the next line.
+func typeAlone(body []byte) bool {
+	for _, b := range body {
+		if !letter(b) && b != ' ' && b != '\t' && b != '*' {
+			return false
+		}
+	}
+	return letter(body[0])
 }
 
 // belonging adds to each definition the type around it.

@@ -297,10 +297,12 @@ func (s *search) penalise(all []candidate) {
 	}
 }
 
-// inTests reports whether definitions are tests in a file of code, which Rust has in
-// a module tests.
+// inTests reports whether a chunk of definitions is of tests in a file of code, which Rust
+// has in a module tests. Code may come before that module in the chunk.
 func inTests(definitions []index.Definition) bool {
-	return slices.ContainsFunc(definitions, func(d index.Definition) bool {
-		return d.Name == "tests" || d.Of == "tests" || strings.HasPrefix(d.Name, "test_")
-	})
+	if len(definitions) == 0 {
+		return false
+	}
+	d := definitions[0]
+	return d.Name == "tests" || d.Of == "tests" || strings.HasPrefix(d.Name, "test_")
 }

@@ -61,6 +61,18 @@ func TestTestsBesideTheCode(t *testing.T) {
 	}
 }
 
+// TestCodeBeforeTheTests: a short function that shares its chunk with the head of the tests
+// after it is code.
+func TestCodeBeforeTheTests(t *testing.T) {
+	shard := indexed(t, map[string]string{
+		"a.rs": "fn other(c: Cursor) {\n" + strings.Repeat("    sealed(sealed(c));\n", 6) + "}\n",
+		"b.rs": "fn sealed(c: Cursor) {\n    c\n}\n\nmod tests {\n}\n",
+	})
+	if got := found(shard, Request{Text: "sealed"}); len(got) == 0 || !strings.HasPrefix(got[0], "b.rs") {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestCodeAboutTests: a query that names tests finds code about them before tests
 // that have its words as often.
 func TestCodeAboutTests(t *testing.T) {
