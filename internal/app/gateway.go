@@ -190,7 +190,7 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 		return err
 	}
 	if o.Getenv("GOGC") == "" { // the operator has not said how often to collect
-		footprint.CollectSooner()
+		footprint.KeepSmall(ctx)
 	}
 	return o.process(ctx, gatewayName, conf, func(pl *platform) error {
 		listener, err := pl.listen(ctx, conf.Listen, conf.TLS)

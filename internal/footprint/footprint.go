@@ -1,5 +1,6 @@
 // Package footprint keeps the memory of a process small: it gives back to the system what
-// only the start of the process needed, and what served requests long ago.
+// only the start of the process needed, and what served requests long ago, and collects
+// sooner while much is alive.
 package footprint
 
 import (
@@ -33,10 +34,3 @@ func Watch(ctx context.Context) {
 		}
 	}
 }
-
-// collectAt is by how many per cent the live heap grows until it is collected.
-const collectAt = 50
-
-// CollectSooner makes the heap grow half as much between two collections as Go's default.
-// It is for a process that allocates little for a request.
-func CollectSooner() { debug.SetGCPercent(collectAt) }
