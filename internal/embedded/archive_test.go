@@ -3,7 +3,6 @@ package embedded
 import (
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,16 +34,5 @@ func TestMissingArchiveNamesTheAlternatives(t *testing.T) {
 	err := archive{server.URL, ""}.install(t.Context(), filepath.Join(t.TempDir(), archiveVersion), func(string) {})
 	if f := fault.From(err); !strings.Contains(f.Message, "could not be fetched") || !strings.Contains(f.SuggestedAction, "--postgres URL") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// The address comes from a field of the library that it does not export.
-func TestArchivesComeFromTheLibrarysRepository(t *testing.T) {
-	from, err := platformArchive()
-	if err != nil {
-		t.Skip(err)
-	}
-	if u, err := url.Parse(from.url); err != nil || u.Scheme != "https" || u.Host == "" || !strings.HasSuffix(u.Path, archiveVersion+".jar") {
-		t.Errorf("got the address %q, %v", from.url, err)
 	}
 }

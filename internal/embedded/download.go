@@ -13,12 +13,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strings"
 	"time"
 
-	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
 	"github.com/xi2/xz"
 
 	"countersign.dev/internal/fault"
@@ -32,16 +30,8 @@ const (
 	// archiveVersion is that of the portable PostgreSQL binaries which the
 	// project zonkyio/embedded-postgres-binaries publishes as Maven artifacts.
 	archiveVersion = "17.5.0"
-	archivePath    = "/io/zonky/test/postgres/embedded-postgres-binaries-%[1]s/%[2]s/embedded-postgres-binaries-%[1]s-%[2]s.jar"
+	archiveURL     = "https://repo1.maven.org/maven2/io/zonky/test/postgres/embedded-postgres-binaries-%[1]s/%[2]s/embedded-postgres-binaries-%[1]s-%[2]s.jar"
 )
-
-// repository is the address of the Maven repository that the library
-// embedded-postgres fetches the same archives from. The library does not export
-// it, and trusts any archive that the repository has; so only the address is
-// used, and the archive is compared with a digest of our own.
-func repository() string {
-	return reflect.ValueOf(embeddedpostgres.DefaultConfig()).FieldByName("binaryRepositoryURL").String()
-}
 
 // archiveDigests are the SHA-256 of the archives of archiveVersion. Another
 // archive is never unpacked; a new version takes new digests here.
@@ -66,7 +56,7 @@ func platformArchive() (archive, error) {
 	if !known {
 		return archive{}, fmt.Errorf("there are no binaries for %s", platform)
 	}
-	return archive{repository() + fmt.Sprintf(archivePath, platform, archiveVersion), digest}, nil
+	return archive{fmt.Sprintf(archiveURL, platform, archiveVersion), digest}, nil
 }
 
 // Download returns a fetcher that gets PostgreSQL's portable binaries (about
