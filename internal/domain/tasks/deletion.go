@@ -7,6 +7,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/domain/tasks/pool"
 	"countersign.dev/internal/domain/tasks/store"
 	"countersign.dev/internal/domain/tasks/workspace"
 	"countersign.dev/internal/tool"
@@ -148,7 +149,7 @@ func (r receipts) Of(ctx context.Context, id confirm.ID) (tool.ReceiptStore, boo
 
 // receiptStore is one workspace, opened for each call.
 type receiptStore struct {
-	pool  *store.Pool
+	pool  *pool.Pool
 	place workspace.Place
 }
 

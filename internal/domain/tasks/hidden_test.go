@@ -12,6 +12,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/domain/tasks"
+	"countersign.dev/internal/domain/tasks/pool"
 	"countersign.dev/internal/domain/tasks/store"
 	"countersign.dev/internal/domain/tasks/workspace"
 	"countersign.dev/internal/testkit"
@@ -111,8 +112,8 @@ func answersIn(t *testing.T, root string, withHidden bool) (answers []string) {
 // fillHidden makes the hidden workspace's tasks.
 func fillHidden(t *testing.T, databases, hidden string, now func() time.Time) {
 	t.Helper()
-	pool := store.NewPool(databases, now)
-	err := pool.With(t.Context(), workspace.Place{Path: hidden}.Key(), hidden, func(w *store.Workspace) error {
+	workspaces := pool.New(databases, now)
+	err := workspaces.With(t.Context(), workspace.Place{Path: hidden}.Key(), hidden, func(w *store.Workspace) error {
 		return w.Change(t.Context(), func(ctx context.Context) error {
 			for i := range 1000 {
 				if _, err := w.InsertTask(ctx, store.NewTask{Title: fmt.Sprint("payroll export release ", i), Status: "todo", Priority: "high", CreatedBy: "marcus"}); err != nil {
@@ -123,7 +124,7 @@ func fillHidden(t *testing.T, databases, hidden string, now func() time.Time) {
 		})
 	})
 	if err == nil {
-		err = pool.Close()
+		err = workspaces.Close()
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/domain/tasks/dialect"
+	"countersign.dev/internal/domain/tasks/pool"
 	"countersign.dev/internal/domain/tasks/record"
 	"countersign.dev/internal/domain/tasks/store"
 	"countersign.dev/internal/domain/tasks/workspace"
@@ -28,7 +29,7 @@ type Options struct {
 type Server struct {
 	opts   Options
 	master *store.Master
-	pool   *store.Pool
+	pool   *pool.Pool
 	uses   *uses
 }
 
@@ -37,7 +38,7 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Server{opts: o, pool: store.NewPool(o.Folder, o.Now), uses: newUses(o.Now)}
+	return &Server{opts: o, pool: pool.New(o.Folder, o.Now), uses: newUses(o.Now)}
 }
 
 // Open returns the domain over the databases in a folder, which are made where they

@@ -196,6 +196,18 @@ func Cut(packed []byte, row int) []byte {
 	return s.pack()
 }
 
+// Less is what is in a stored span and not in another one. What is left of the last row
+// is nil.
+func Less(packed, other []byte) []byte {
+	var s, less span
+	s.unpack(packed)
+	less.unpack(other)
+	for i := range s {
+		s[i] &^= less[i]
+	}
+	return s.pack()
+}
+
 // Join is what is in one of two stored spans.
 func Join(packed, other []byte) []byte {
 	var s span

@@ -104,7 +104,7 @@ func fillRows(t testing.TB, w *Workspace, n int) {
 					return err
 				}
 			}
-			if version, err := w.version(ctx); err != nil || version < 6 {
+			if version, err := w.version(ctx); err != nil || version < len(steps()) {
 				return err
 			}
 			return w.indexAll(ctx)

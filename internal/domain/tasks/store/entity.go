@@ -80,7 +80,7 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`, n.Type, n.Name, n.Identifie
 		if err != nil {
 			return w.Fault(ctx, err)
 		}
-		if err := errors.Join(w.addTags(ctx, entityTags, id, n.Tags), w.indexSoon(ctx, "entities", id)); err != nil {
+		if err := errors.Join(w.addTags(ctx, entityTags, id, n.Tags), w.indexSoon(ctx, "entities")); err != nil {
 			return err
 		}
 		e, err = w.Entity(ctx, id)
@@ -140,6 +140,9 @@ func (w entityRows) UpdateEntity(ctx context.Context, id int64, u EntityUpdate) 
 			if err := w.setTags(ctx, entityTags, id, u.Tags.Value); err != nil {
 				return err
 			}
+		}
+		if err := w.indexSoon(ctx, "entities"); err != nil {
+			return err
 		}
 		e, err = w.Entity(ctx, id)
 		return err

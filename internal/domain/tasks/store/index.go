@@ -31,7 +31,8 @@ type index struct {
 	table  string      // tasks or entities
 	first  string      // the column that counts more than the others: the title, or the name
 	spans  int64       // how many spans there are
-	newest []unindexed // the rows that are in no set
+	newest []unwritten // the rows that are in no set, and those that are in sets of words which they had
+	stale  rowset.Set  // those
 }
 
 // openIndex opens the index of a table in a snapshot.
@@ -41,7 +42,15 @@ func (w *file) openIndex(ctx context.Context, table, first string) (index, error
 	if err != nil {
 		return x, w.Fault(ctx, err)
 	}
-	x.newest, err = w.notIndexed(ctx, table, math.MaxInt64)
+	if x.newest, err = w.reworded(ctx, table); err != nil {
+		return x, err
+	}
+	made, err := w.made(ctx, table, math.MaxInt64)
+	x.newest, x.stale = append(x.newest, made...), rowset.Set{}
+	for i, row := range x.newest {
+		x.newest[i].texts = row.texts.Lower()
+		x.stale.Add(row.id)
+	}
 	return x, err
 }
 
@@ -67,10 +76,9 @@ func (x index) word(ctx context.Context, word string) (sought, error) {
 		return sought{}, err
 	}
 	found, err := x.sets(ctx, word, ranges)
+	found.less(x.stale)
 	for _, row := range x.newest {
-		inFirst, isFirst := words.Mention(row.first, word)
-		part, whole := words.Mention(row.others, word)
-		found.add(row.id, words.Where{Anywhere: inFirst || part, InFirst: inFirst, Whole: isFirst || whole})
+		found.add(row.id, row.texts.Mention(word))
 	}
 	return found, err
 }
@@ -111,7 +119,7 @@ func exactly(word string) [][2]string { return [][2]string{{word, word}} }
 
 // sets reads the sets of the words in some ranges, of which one word is the whole one.
 func (x index) sets(ctx context.Context, whole string, ranges [][2]string) (sought, error) {
-	found := sought{rowset.Set{}, rowset.Set{}, rowset.Set{}}
+	found := nothing()
 	list, err := json.Marshal(ranges)
 	if err != nil {
 		return found, err
@@ -136,40 +144,53 @@ select p.word = ?, p.span, p.anywhere, p.in_first from s cross join json_each(?)
 
 // phrase looks up the rows that have the pieces of a word one after the other, as in a
 // file's name. The first can be the end of a longer word, and the last its beginning.
-func (x index) phrase(ctx context.Context, pieces []string) (found sought, err error) {
+func (x index) phrase(ctx context.Context, pieces []string) (sought, error) {
+	found, err := x.written(ctx, pieces)
+	found.less(x.stale)
+	for _, row := range x.newest {
+		found.add(row.id, row.texts.Follow(pieces))
+	}
+	return found, err
+}
+
+// written looks up the rows that have the pieces of a word one after the other among
+// those whose words are written.
+func (x index) written(ctx context.Context, pieces []string) (sought, error) {
 	rows, err := x.having(ctx, pieces)
 	if err != nil {
-		return found, err
+		return sought{}, err
 	}
 	if rows.Len() <= fewRows {
 		if found, ok, err := x.following(ctx, rows, pieces); ok || err != nil {
 			return found, err
 		}
 	}
+	return x.matching(ctx, pieces)
+}
+
+// matching are the rows of which FTS5 says that they have the pieces of a word one after
+// the other.
+func (x index) matching(ctx context.Context, pieces []string) (sought, error) {
+	found := nothing()
 	phrases, err := x.phrases(ctx, pieces)
 	if err != nil {
 		return found, err
 	}
-	if found.anywhere, err = x.match(ctx, "", phrases); err != nil {
+	if err := x.match(ctx, found.anywhere, "", phrases); err != nil {
 		return found, err
 	}
-	found.whole = found.anywhere
-	if exact := phrase(pieces...); len(phrases) > 1 || phrases[0] != exact {
-		if found.whole, err = x.match(ctx, "", []string{exact}); err != nil {
-			return found, err
-		}
+	if err := x.match(ctx, found.whole, "", []string{phrase(pieces...)}); err != nil {
+		return found, err
 	}
 	for _, piece := range pieces {
 		if one, err := x.word(ctx, piece); err != nil || len(one.inFirst) == 0 {
 			return found, err
 		}
 	}
-	found.inFirst, err = x.match(ctx, "{"+x.first+"} : ", phrases)
-	return found, err
+	return found, x.match(ctx, found.inFirst, "{"+x.first+"} : ", phrases)
 }
 
-// having returns the rows that have all pieces of a word, in whatever order, and the
-// newest ones.
+// having returns the rows that have all pieces of a word, in whatever order.
 func (x index) having(ctx context.Context, pieces []string) (rowset.Set, error) {
 	var rows rowset.Set
 	for i, piece := range pieces {
@@ -190,9 +211,6 @@ func (x index) having(ctx context.Context, pieces []string) (rowset.Set, error) 
 		}
 		rows = rows.Take(one.anywhere)
 	}
-	for _, row := range x.newest {
-		rows.Add(row.id)
-	}
 	return rows, nil
 }
 
@@ -204,7 +222,7 @@ const betweenTexts, betweenRows = "\x1f", "\x1e"
 // It reads their texts as one: to read row by row takes twice as long. ok is false when
 // that was no use, because a text has the characters that separate them.
 func (x index) following(ctx context.Context, some rowset.Set, pieces []string) (found sought, ok bool, err error) {
-	found = sought{rowset.Set{}, rowset.Set{}, rowset.Set{}}
+	found = nothing()
 	for ids := range slices.Chunk(some.Last(0, some.Len()), rowsAtOnce) {
 		list, err := json.Marshal(ids)
 		if err != nil {
@@ -215,18 +233,26 @@ func (x index) following(ctx context.Context, some rowset.Set, pieces []string) 
 		if err != nil {
 			return found, false, x.Fault(ctx, err)
 		}
-		for row := range strings.SplitSeq(strings.ToLower(all.String), betweenRows) {
-			number, texts, _ := strings.Cut(row, betweenTexts)
-			first, texts, _ := strings.Cut(texts, betweenTexts)
-			second, files, isWhole := strings.Cut(texts, betweenTexts)
-			id, err := strconv.ParseInt(number, 10, 64)
-			if broken := err != nil || !isWhole || strings.Contains(files, betweenTexts); broken && all.Valid {
+		for row := range strings.SplitSeq(all.String, betweenRows) {
+			parts := strings.Split(row, betweenTexts)
+			id, err := strconv.ParseInt(parts[0], 10, 64)
+			if broken := err != nil || len(parts) != 4; broken && all.Valid {
 				return found, false, nil
+			} else if !broken {
+				found.add(id, words.Texts{First: parts[1], Second: parts[2], List: parts[3]}.Lower().Follow(pieces))
 			}
-			found.add(id, words.Follow(pieces, first, second, files))
 		}
 	}
 	return found, true, nil
+}
+
+func nothing() sought { return sought{rowset.Set{}, rowset.Set{}, rowset.Set{}} }
+
+// less takes rows away.
+func (f sought) less(rows rowset.Set) {
+	for _, set := range []rowset.Set{f.anywhere, f.inFirst, f.whole} {
+		set.Take(rows)
+	}
 }
 
 // add adds a row where it has what is sought.
@@ -273,19 +299,18 @@ func (x index) phrases(ctx context.Context, pieces []string) (all []string, err 
 // that it escapes.
 func phrase(words ...string) string { return `"` + strings.Join(words, " ") + `"` }
 
-// match returns the rows that have any of some phrases, in the columns that are named.
-func (x index) match(ctx context.Context, columns string, phrases []string) (rowset.Set, error) {
-	found := rowset.Set{}
+// match adds the rows that have any of some phrases, in the columns that are named.
+func (x index) match(ctx context.Context, to rowset.Set, columns string, phrases []string) error {
 	for some := range slices.Chunk(phrases, phrasesAtOnce) {
 		ids, err := column[int64](ctx, x.file, "select rowid from "+x.table+"_words where "+x.table+"_words match ?", columns+"("+strings.Join(some, " OR ")+")")
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, id := range ids {
-			found.Add(id)
+			to.Add(id)
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // column reads the only column of a query.

@@ -110,7 +110,7 @@ union select word from words_parts join words on id = words_parts.rowid where wo
 
 // keepPart begins to keep the sets of a part, with the rows that are indexed already.
 func (w *file) keepPart(ctx context.Context, part string) error {
-	for table := range searched {
+	for table := range texts {
 		var spans int64
 		if err := w.In(ctx).QueryRowContext(ctx, "select (before + ? - 1) / ? from indexed where kind = ?", rowset.SpanRows, rowset.SpanRows, table+" parts").Scan(&spans); err != nil {
 			return w.Fault(ctx, err)

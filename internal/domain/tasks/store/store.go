@@ -31,6 +31,8 @@ var (
 	schema5 string
 	//go:embed schema_6.sql
 	schema6 string
+	//go:embed schema_7.sql
+	schema7 string
 )
 
 // step brings a file from a version to the next: its schema, and then what of its rows
@@ -41,7 +43,7 @@ type step struct {
 }
 
 func steps() []step {
-	return []step{{schema: schema1}, {schema: schema2}, {schema: schema3}, {schema: schema4}, {schema: schema5}, {schema6, (*file).indexAll}}
+	return []step{{schema: schema1}, {schema: schema2}, {schema: schema3}, {schema: schema4}, {schema: schema5}, {schema: schema6}, {schema7, (*file).indexAll}}
 }
 
 // Workspace is the store of one workspace. It is safe for concurrent use, by

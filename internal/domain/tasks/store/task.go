@@ -127,7 +127,7 @@ func (w taskRows) InsertTask(ctx context.Context, n NewTask) (id int64, err erro
 	if err != nil {
 		return 0, w.Fault(ctx, err)
 	}
-	return id, errors.Join(w.addTags(ctx, taskTags, id, n.Tags), w.addDependencies(ctx, id, n.DependsOn), w.indexSoon(ctx, "tasks", id))
+	return id, errors.Join(w.addTags(ctx, taskTags, id, n.Tags), w.addDependencies(ctx, id, n.DependsOn), w.indexSoon(ctx, "tasks"))
 }
 
 func (w taskRows) checkNew(ctx context.Context, n NewTask) error {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (w taskRows) UpdateTask(ctx context.Context, id int64, u TaskUpdate) (t rec
 		if err := w.checkUpdate(ctx, before, u); err != nil {
 			return err
 		}
-		if err := w.update(ctx, before, u); err != nil {
+		if err := errors.Join(w.update(ctx, before, u), w.indexSoon(ctx, "tasks")); err != nil {
 			return err
 		}
 		t, err = w.Task(ctx, id)

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"compress/gzip"
 	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -119,5 +121,51 @@ func wantUpgraded(t *testing.T, file string) {
 		if _, err := os.Stat(file + left); err == nil {
 			t.Errorf("%s was left", left)
 		}
+	}
+}
+
+// TestFileOfTheSixthVersion: one that a program of that version wrote, with the words
+// of most rows in the sets and some rows deleted and reworded, is searched as the others.
+func TestFileOfTheSixthVersion(t *testing.T) {
+	packed, err := os.Open("testdata/version6.db.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = packed.Close() }()
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "w.db")
+	if err := os.WriteFile(file, all, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := at(t, file, time.Now)
+	wantNewest(t, w, "tasks", 0)
+	terms := []string{"under", "nder1", "thunder", "file140", "room3/file", "internal/room3", "search", "faster"}
+	agree(t, w, terms)
+	for _, id := range []int64{5, 50, 140} {
+		if _, err := w.UndeleteTask(t.Context(), id, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.UpdateTask(t.Context(), id+2, TaskUpdate{Title: text("blunder"), Description: Field[string]{true, text("about words")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agree(t, w, terms)
+	err = w.Change(t.Context(), w.indexAll)
+	rows, err2 := column[int](t.Context(), w.file, "select count(*) from tasks_words where tasks_words match 'search'")
+	if errors.Join(err, err2) != nil || rows[0] != 147 {
+		t.Errorf("FTS5 has the word in %v rows, want 147, %v, %v", rows, err, err2)
+	}
+	if _, n, err := w.SearchEntities(t.Context(), "src/file6", "", Page{Limit: 1}); err != nil || n != 11 {
+		t.Errorf("entities: got %d, %v, want 11", n, err)
+	}
+	if _, err := os.Stat(file + ".v6.bak"); err != nil {
+		t.Error(err)
 	}
 }

@@ -2,7 +2,6 @@ package words
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,42 +14,52 @@ type Where struct {
 	Whole    bool // as whole words
 }
 
-// Follow returns where the texts of a row, in lower case, have the pieces of a word. The
-// third one is a list in JSON, or empty.
-func Follow(pieces []string, first, second, list string) (where Where) {
-	if strings.Contains(list, `\`) {
-		var texts []string
-		if json.Unmarshal([]byte(list), &texts) == nil {
-			list = strings.Join(texts, " ")
-		}
-	}
+// Follow returns where texts in lower case have the pieces of a word.
+func (t Texts) Follow(pieces []string) (where Where) {
 	longest := slices.MaxFunc(pieces, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
-	for i, text := range [...]string{first, second, list} {
+	for i, text := range [...]string{t.First, t.Second, t.List} {
 		if !strings.Contains(text, longest) {
 			continue // as most texts: it takes longer to separate them
 		}
-		some, whole := inRow(pieces, Of(text))
-		where.Anywhere = where.Anywhere || some
-		where.InFirst = where.InFirst || some && i == 0
-		where.Whole = where.Whole || whole
+		where.add(i, inRow(pieces, Of(text)))
 	}
 	return where
 }
 
+// Mention returns where texts in lower case have a part of a word.
+func (t Texts) Mention(part string) (where Where) {
+	for i, text := range [...]string{t.First, t.Second, t.List} {
+		if strings.Contains(text, part) {
+			where.add(i, inOne(part, Of(text)))
+		}
+	}
+	return where
+}
+
+// found is whether something is in a text, and as whole words.
+type found struct{ some, whole bool }
+
+// add adds what is found in a text.
+func (w *Where) add(text int, f found) {
+	w.Anywhere = w.Anywhere || f.some
+	w.InFirst = w.InFirst || f.some && text == 0
+	w.Whole = w.Whole || f.whole
+}
+
 // inRow reports whether some words have pieces one after the other, the first one at the
 // end of a word and the last one at the beginning of one, and whether each is a word.
-func inRow(pieces, words []string) (some, whole bool) {
+func inRow(pieces, words []string) (f found) {
 	last := len(pieces) - 1
 	for ; len(words) > last; words = words[1:] {
 		if !ends(words[0], pieces[0]) || !begins(words[last], pieces[last]) || !slices.Equal(words[1:last], pieces[1:last]) {
 			continue
 		}
-		some = true
+		f.some = true
 		if words[0] == pieces[0] && words[last] == pieces[last] {
-			return true, true
+			return found{true, true}
 		}
 	}
-	return some, false
+	return f
 }
 
 func ends(word, piece string) bool {
@@ -63,17 +72,13 @@ func begins(word, piece string) bool {
 
 func isPart(piece string) bool { return utf8.RuneCountInString(piece) >= MinPart }
 
-// Mention reports whether a text in lower case has a part in any of its words, and
-// whether as a whole one.
-func Mention(text, part string) (some, whole bool) {
-	if !strings.Contains(text, part) {
-		return false, false // as most texts: it takes longer to separate them
-	}
-	for _, word := range Of(text) {
+// inOne reports whether any of some words has a part.
+func inOne(part string, words []string) (f found) {
+	for _, word := range words {
 		if word == part {
-			return true, true
+			return found{true, true}
 		}
-		some = some || isPart(part) && strings.Contains(word, part)
+		f.some = f.some || isPart(part) && strings.Contains(word, part)
 	}
-	return some, false
+	return f
 }

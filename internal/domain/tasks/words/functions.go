@@ -11,10 +11,9 @@ import (
 	engine "countersign.dev/internal/sqlite"
 )
 
-// AddFunctions adds the functions by which triggers index texts: search_words and
-// search_vocabulary of a text, or null, search_tails of two lists of words, or null, and
-// search_add and search_cut of a stored span, or null, and a row of it, search_join of
-// two spans.
+// AddFunctions adds the functions by which texts are indexed: search_words and
+// search_vocabulary of a text, or null, search_add and search_cut of a stored span, or
+// null, and a row of it, search_join and search_less of two spans.
 var AddFunctions = sync.OnceValue(func() error {
 	ofText := func(name string, of func(text string) string) error {
 		return engine.AddFunction(name, 1, func(args []driver.Value) (driver.Value, error) {
@@ -38,20 +37,18 @@ var AddFunctions = sync.OnceValue(func() error {
 			return orNull(of(span, int(row))), nil
 		})
 	}
+	ofSpans := func(name string, of func(span, other []byte) []byte) error {
+		return engine.AddFunction(name, 2, func(args []driver.Value) (driver.Value, error) {
+			span, _ := args[0].([]byte)
+			other, _ := args[1].([]byte)
+			return orNull(of(span, other)), nil
+		})
+	}
 	return errors.Join(
 		ofText("search_words", func(text string) string { return strings.Join(Of(text), " ") }),
 		ofText("search_vocabulary", vocabulary),
 		ofSpan("search_add", rowset.Put), ofSpan("search_cut", rowset.Cut),
-		engine.AddFunction("search_tails", 2, func(args []driver.Value) (driver.Value, error) {
-			before, _ := args[0].(string)
-			after, _ := args[1].(string)
-			return tailsLost(before, after)
-		}),
-		engine.AddFunction("search_join", 2, func(args []driver.Value) (driver.Value, error) {
-			span, _ := args[0].([]byte)
-			other, _ := args[1].([]byte)
-			return orNull(rowset.Join(span, other)), nil
-		}))
+		ofSpans("search_join", rowset.Join), ofSpans("search_less", rowset.Less))
 })
 
 func orNull(span []byte) driver.Value {

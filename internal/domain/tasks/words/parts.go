@@ -1,8 +1,6 @@
 package words
 
 import (
-	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -95,31 +93,4 @@ func start(text string, n int) (beginning string, ok bool) {
 		at += size
 	}
 	return text[:at], true
-}
-
-// tailsLost are the ends of the words that are in a list and not in another one, each
-// once. The lists are in JSON, or empty.
-func tailsLost(before, after string) (string, error) {
-	had, err := listed(before)
-	if err != nil {
-		return "", err
-	}
-	has, err := listed(after)
-	if err != nil {
-		return "", err
-	}
-	lost := slices.DeleteFunc(had, func(word string) bool { return slices.Contains(has, word) })
-	tails := map[string]bool{}
-	for _, t := range Tails(lost) {
-		tails[t.text] = true
-	}
-	list, err := json.Marshal(slices.AppendSeq([]string{}, maps.Keys(tails)))
-	return string(list), err
-}
-
-func listed(list string) (words []string, err error) {
-	if list != "" {
-		err = json.Unmarshal([]byte(list), &words)
-	}
-	return words, err
 }

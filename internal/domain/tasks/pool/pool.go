@@ -1,4 +1,6 @@
-package store
+// Package pool keeps the stores of workspaces open between calls. It knows no person.
+// Start with [New].
+package pool
 
 import (
 	"context"
@@ -6,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"countersign.dev/internal/domain/tasks/store"
 )
 
 // maxIdle is how many workspaces stay open that no call uses.
@@ -23,14 +27,14 @@ type Pool struct {
 
 type pooled struct {
 	once sync.Once
-	w    *Workspace
+	w    *store.Workspace
 	err  error
 	uses int
 	last int64
 }
 
-// NewPool makes a pool of the workspaces whose files are in a folder.
-func NewPool(folder string, now func() time.Time) *Pool {
+// New makes a pool of the workspaces whose files are in a folder.
+func New(folder string, now func() time.Time) *Pool {
 	return &Pool{folder: folder, now: now, open: map[string]*pooled{}}
 }
 
@@ -38,10 +42,10 @@ func NewPool(folder string, now func() time.Time) *Pool {
 func (p *Pool) File(key string) string { return filepath.Join(p.folder, key+".db") }
 
 // With runs fn with an open workspace.
-func (p *Pool) With(ctx context.Context, key, path string, fn func(*Workspace) error) error {
+func (p *Pool) With(ctx context.Context, key, path string, fn func(*store.Workspace) error) error {
 	one := p.acquire(key)
 	defer p.release(key, one)
-	one.once.Do(func() { one.w, one.err = Open(context.WithoutCancel(ctx), p.File(key), path, p.now) })
+	one.once.Do(func() { one.w, one.err = store.Open(context.WithoutCancel(ctx), p.File(key), path, p.now) })
 	if one.err != nil {
 		return one.err
 	}
