@@ -54,6 +54,8 @@ type conn struct {
 	peek  func(fd uintptr) bool
 	alive bool // what peek saw
 	abort func()
+
+	secured bool // by TLS
 }
 
 // NewClient makes a client of the server at a base address.
@@ -93,7 +95,6 @@ func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, errors.Join(ErrNotSent, r.ended(ctx, err))
 	}
-	_ = k.SetDeadline(until)
 	if c.life.Err() != nil { // after the deadline is set: Abort sets another one
 		c.discard(k)
 		return Answer{}, errors.Join(ErrNotSent, c.life.Err())
@@ -123,7 +124,7 @@ func (c *Client) exchange(k *conn, r Request) (a Answer, keep bool, err error) {
 		k.out = nil
 	}
 	if err != nil {
-		if written == 0 && !c.to.tls {
+		if written == 0 && !k.secured {
 			err = errors.Join(ErrNotSent, err)
 		}
 		return a, false, fmt.Errorf("writing the request: %w", err)
@@ -148,7 +149,8 @@ func appendRequest(b []byte, host string, r Request) []byte {
 	return append(append(b, "\r\n\r\n"...), r.Body...)
 }
 
-// acquire returns an idle connection that its server has not ended, or a new one.
+// acquire returns an idle connection that its server has not ended, or a new one, with
+// the deadline of the request.
 func (c *Client) acquire(ctx context.Context, until time.Time) (*conn, error) {
 	for {
 		c.mu.Lock()
@@ -161,7 +163,7 @@ func (c *Client) acquire(ctx context.Context, until time.Time) (*conn, error) {
 		c.idle = c.idle[:n-1]
 		c.busy[k] = struct{}{}
 		c.mu.Unlock()
-		if c.o.Now().Sub(k.since) < c.o.Idle && k.isAlive() {
+		if c.o.Now().Sub(k.since) < c.o.Idle && k.isAlive(until) {
 			return k, nil
 		}
 		c.discard(k)
@@ -180,6 +182,7 @@ func (c *Client) open(ctx context.Context, until time.Time) (*conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy[k] = struct{}{}
+	_ = k.SetDeadline(until)
 	return k, nil
 }
 
@@ -192,10 +195,24 @@ func (c *Client) discard(k *conn) {
 }
 
 // isAlive reports whether an idle connection is open and silent: a server that has
-// said anything since its last answer has closed it, or is not to be trusted.
-func (k *conn) isAlive() bool {
+// said anything since its last answer has closed it, or is not to be trusted. The
+// deadline of the last request may have passed, and would hide what there is.
+func (k *conn) isAlive(until time.Time) bool {
+	_ = k.SetDeadline(until)
 	k.alive = false
-	return k.raw.Read(k.peek) == nil && k.alive
+	if k.raw.Read(k.peek) != nil || !k.alive {
+		return false
+	}
+	return !k.secured || k.isDrained(until)
+}
+
+// isDrained reports whether TLS, which reads ahead, has nothing more of what came with the
+// last answer. The connection itself is not waited for.
+func (k *conn) isDrained(until time.Time) bool {
+	_ = k.SetReadDeadline(time.Unix(1, 0))
+	_, err := k.in.Peek(1)
+	_ = k.SetDeadline(until)
+	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // release keeps a connection for the next request.
@@ -250,7 +267,7 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 			_ = plain.Close()
 			return nil, err
 		}
-		k.Conn = secured
+		k.Conn, k.secured = secured, true
 	}
 	k.in = bufio.NewReaderSize(k.Conn, maxLine)
 	k.peek = func(fd uintptr) bool { k.alive = silent(fd); return true }

@@ -3,6 +3,7 @@ package post
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -159,6 +160,22 @@ func TestOldConnectionIsNotUsedAgain(t *testing.T) {
 	send(t, c)
 	if len(connections) != 2 {
 		t.Errorf("got %d connections, want 2", len(connections))
+	}
+}
+
+// TestConnectionOutlivesItsRequest: the deadline of a request that has been answered says
+// nothing of the connection.
+func TestConnectionOutlivesItsRequest(t *testing.T) {
+	base, connections := serve(t, func(c net.Conn) { _, _ = io.WriteString(c, ok) })
+	c := open(t, base, Options{})
+	brief, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := c.Send(brief, Request{Path: "/mcp"}); err != nil {
+		t.Fatal(err)
+	}
+	<-brief.Done()
+	if send(t, c); len(connections) != 1 {
+		t.Errorf("got %d connections, want 1", len(connections))
 	}
 }
 

@@ -255,6 +255,11 @@ func TestRequestThatCannotBeSentIsNotSent(t *testing.T) {
 			"not ASCII in the path":   {Path: "/mcp/ö"},
 			"a delete in a value":     {Path: "/mcp", Fields: []post.Field{{Name: "A", Value: "\x7f"}}},
 			"a colon at a name's end": {Path: "/mcp", Fields: []post.Field{{Name: "A:", Value: "x"}}},
+			"another length":          {Path: "/mcp", Fields: []post.Field{{Name: "content-length", Value: "0"}}},
+			"an encoding":             {Path: "/mcp", Fields: []post.Field{{Name: "Transfer-Encoding", Value: "chunked"}}},
+			"another host":            {Path: "/mcp", Fields: []post.Field{{Name: "Host", Value: "x"}}},
+			"another token":           {Path: "/mcp", Fields: []post.Field{{Name: "Authorization", Value: "Bearer x"}}},
+			"an answer before it":     {Path: "/mcp", Fields: []post.Field{{Name: "Expect", Value: "100-continue"}}},
 		} {
 			if _, err := sender.Send(t.Context(), bad); !errors.Is(err, post.ErrNotSent) {
 				t.Errorf("%s: got %v, want ErrNotSent", name, err)

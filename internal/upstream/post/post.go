@@ -98,11 +98,22 @@ func (r Request) check() error {
 		return fmt.Errorf("%w: the token", ErrNotSent)
 	}
 	for _, f := range r.Fields {
-		if !isToken(f.Name) || !isValue(f.Value) {
+		if !isToken(f.Name) || isReserved(f.Name) || !isValue(f.Value) {
 			return fmt.Errorf("%w: the header %q", ErrNotSent, f.Name)
 		}
 	}
 	return nil
+}
+
+// isReserved reports whether a header is the sender's: it says where the request ends,
+// whose it is and how it travels.
+func isReserved(name string) bool {
+	for _, own := range [...]string{"Authorization", "Connection", "Content-Length", "Expect", "Host", "TE", "Trailer", "Transfer-Encoding", "Upgrade"} {
+		if strings.EqualFold(name, own) {
+			return true
+		}
+	}
+	return false
 }
 
 // isToken reports whether a text can be the name of a header.
