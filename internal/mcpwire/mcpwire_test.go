@@ -183,6 +183,9 @@ func TestAnswerIsRead(t *testing.T) {
 	if a, err := mcpwire.ReadAnswer([]byte(failed), 5); err != nil || a.Code != -32602 || a.Message != `no such "tool"` {
 		t.Errorf("got %+v (%v)", a, err)
 	}
+	if a, err := mcpwire.ReadAnswer([]byte(strings.Replace(failed, `"id":5`, `"id":null`, 1)), 5); err != nil || a.Code != -32602 {
+		t.Errorf("to a call that could not be read: got %+v (%v)", a, err)
+	}
 	for _, bad := range []string{
 		``, `{}`, `[]`, `null`, done[:len(done)-2], done[:len(done)-1],
 		strings.Replace(done, `"id":5`, `"id":6`, 1),
@@ -192,6 +195,8 @@ func TestAnswerIsRead(t *testing.T) {
 		strings.Replace(done, `structuredContent`, `other`, 1),
 		strings.Replace(done, `"structuredContent"`, `"is\u0045rror":true,"structuredContent"`, 1),
 		strings.Replace(failed, `-32602`, `"x"`, 1),
+		strings.Replace(failed, `"id":5`, `"id":6`, 1),
+		strings.Replace(failed, `"id":5`, `"id":"5"`, 1),
 		strings.Replace(done, `"result"`, `"error":{"code":1},"result"`, 1),
 	} {
 		if a, err := mcpwire.ReadAnswer([]byte(bad), 5); err == nil {

@@ -34,7 +34,8 @@ type Answer struct {
 var ErrAnswer = errors.New("the server's answer is not one to the call")
 
 // ReadAnswer reads the answer to the call of an id. A result without structured
-// content is an error: our servers always give one.
+// content is an error: our servers always give one. The id of a JSON-RPC error may be
+// null: a server that could not read the call does not know it.
 func ReadAnswer(message []byte, id int64) (a Answer, err error) {
 	var given, result, failed []byte
 	m := membersOf(message)
@@ -51,10 +52,12 @@ func ReadAnswer(message []byte, id int64) (a Answer, err error) {
 	switch {
 	case !m.ok, (result == nil) == (failed == nil):
 		return a, ErrAnswer
-	case failed != nil:
-		return a, a.readError(failed)
+	case failed != nil && (given == nil || string(given) == "null"):
 	case string(given) != strconv.FormatInt(id, 10):
 		return a, ErrAnswer
+	}
+	if failed != nil {
+		return a, a.readError(failed)
 	}
 	return a, a.readResult(result)
 }
