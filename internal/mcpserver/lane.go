@@ -43,8 +43,14 @@ type lane struct {
 	sessions sessions
 	run      func(ctx context.Context, who *access.Principal, tool string, args json.RawMessage) result.Outcome
 	encode   func(result.Outcome) json.RawMessage
-	links    func(tool string, o result.Outcome, answer json.RawMessage) []json.RawMessage
-	linking  bool // links are for clients of linksVersion and later: the lane takes modern calls only
+	links    func(tool string, o result.Outcome, answer json.RawMessage) []json.RawMessage // for clients of linksVersion and later
+}
+
+// begun is a call that the lane has taken.
+type begun struct {
+	context.Context        // ends when its client cancels it
+	version         string // of the protocol
+	end             func()
 }
 
 // sessionIdle is how long an MCP session may be idle. It costs a goroutine and
@@ -60,36 +66,37 @@ func (l *lane) serve(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		return false
 	}
 	c, understood := mcpwire.ReadCall(body)
-	if !understood || l.linking && !c.Modern {
+	if !understood {
 		return false
 	}
 	who, err := access.From(r.Context())
 	if err != nil {
 		return false
 	}
-	ctx, end, understood := l.begin(r, c, who)
+	b, understood := l.begin(r, c, who)
 	if !understood {
 		return false
 	}
+	ctx := b.Context
 	if names := telemetry.RequestOf(ctx); names.Trace == "" && c.Trace != "" {
 		names.Trace = httpx.TraceID(c.Trace)
 		ctx = telemetry.WithRequest(ctx, names)
 	}
 	o := l.run(ctx, who, c.Tool, c.Args)
 	cancelled := ctx.Err() != nil
-	end()
+	b.end()
 	if cancelled { // its client no longer waits: a stream without an answer, which no client takes for a fault
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.WriteHeader(http.StatusOK)
 		return true
 	}
-	l.write(w, c, o)
+	l.write(w, c, b.version, o)
 	return true
 }
 
 // write answers a call as the SDK would: with HTTP 400 for an unknown tool in
 // the modern version, and 200 otherwise.
-func (l *lane) write(w http.ResponseWriter, c mcpwire.Call, o result.Outcome) {
+func (l *lane) write(w http.ResponseWriter, c mcpwire.Call, version string, o result.Outcome) {
 	buffer, status := buffers.Get().(*[]byte), http.StatusOK
 	if f := o.Fault(); f != nil && f.Code == fault.UnknownTool {
 		*buffer = mcpwire.AppendError((*buffer)[:0], c, jsonrpc.CodeInvalidParams, f.Message)
@@ -97,8 +104,11 @@ func (l *lane) write(w http.ResponseWriter, c mcpwire.Call, o result.Outcome) {
 			status = http.StatusBadRequest
 		}
 	} else {
-		answer := l.encode(o)
-		*buffer = mcpwire.AppendResult((*buffer)[:0], c, mcpwire.Result{Structured: answer, Links: l.links(c.Tool, o, answer), IsError: f != nil}, l.about)
+		answer := mcpwire.Result{Structured: l.encode(o), IsError: f != nil}
+		if version >= linksVersion {
+			answer.Links = l.links(c.Tool, o, answer.Structured)
+		}
+		*buffer = mcpwire.AppendResult((*buffer)[:0], c, answer, l.about)
 	}
 	delete(w.Header(), "Vary") // for caches, which may not keep this answer; a ninth header makes the map of all much larger
 	httpx.Raw(w, status, *buffer)
@@ -110,18 +120,18 @@ func (l *lane) write(w http.ResponseWriter, c mcpwire.Call, o result.Outcome) {
 	}
 }
 
-// begin returns the context of a call, which ends when its client cancels it:
-// a modern one by disconnecting, a legacy one by a notification in its session.
-func (l *lane) begin(r *http.Request, c mcpwire.Call, who *access.Principal) (ctx context.Context, end func(), ok bool) {
+// begin takes a call, if its headers are what its message says. A modern client cancels
+// it by disconnecting, a legacy one by a notification in its session.
+func (l *lane) begin(r *http.Request, c mcpwire.Call, who *access.Principal) (b begun, ok bool) {
 	session := r.Header[sessionHeader]
 	switch {
 	case !c.Modern && len(session) == 1 && r.Header[mcpwire.HeaderMethod] == nil:
 		return l.sessions.begin(r, session[0], string(c.ID), who)
 	case c.Modern && session == nil && is(r.Header, mcpwire.HeaderVersion, mcpwire.ModernVersion) &&
 		is(r.Header, mcpwire.HeaderMethod, mcpwire.MethodCall) && is(r.Header, mcpwire.HeaderName, c.Tool):
-		return r.Context(), func() {}, true
+		return begun{r.Context(), modernVersion, func() {}}, true
 	}
-	return nil, nil, false
+	return b, false
 }
 
 // is reports whether a header was sent once, with this value.
@@ -231,26 +241,26 @@ func (s *sessions) reach(id string) {
 
 // begin begins a call in a session of its own principal. The client's
 // disconnection does not end it.
-func (s *sessions) begin(r *http.Request, session, call string, who *access.Principal) (_ context.Context, end func(), ok bool) {
+func (s *sessions) begin(r *http.Request, session, call string, who *access.Principal) (b begun, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	open := s.open[session]
 	switch {
 	case open == nil, open.owner != who.Owner(), !legacyVersions[open.version], open.calls[call] != nil:
-		return nil, nil, false
+		return b, false
 	case r.Header[mcpwire.HeaderVersion] != nil && !is(r.Header, mcpwire.HeaderVersion, open.version):
-		return nil, nil, false
+		return b, false
 	case s.now().Sub(open.reached) > sdkPeriod:
-		return nil, nil, false
+		return b, false
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	open.calls[call] = cancel
-	return ctx, func() {
+	return begun{ctx, open.version, func() {
 		cancel()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(open.calls, call)
-	}, true
+	}}, true
 }
 
 // cancel ends a call of the lane when a message is the notification of that.

@@ -77,7 +77,7 @@ func TestResourcesAreRead(t *testing.T) {
 // TestAnswersLinkResources: to clients of versions that know links, on both lanes with
 // the same bytes.
 func TestAnswersLinkResources(t *testing.T) {
-	lane, sdk := open(t, withNotes, onLane(mcpserver.LaneOn)), open(t, withNotes, onLane(mcpserver.LaneOff))
+	lane, sdk := open(t, withNotes, onLane(mcpserver.LaneForced)), open(t, withNotes, onLane(mcpserver.LaneOff))
 	for _, h := range []*harness{lane, sdk} {
 		for version, want := range map[string]int{modern: 2, legacy: 2, "2025-06-18": 2, "2025-03-26": 0, "2024-11-05": 0} {
 			session, _ := h.connect(t, version, "bob")
@@ -94,12 +94,21 @@ func TestAnswersLinkResources(t *testing.T) {
 		}
 	}
 	for _, call := range [][2]string{{"echo", `{"note":"<a> & b"}`}, {"echo", `{}`}, {"get_pay", `{"note":"a"}`}, {"who_am_i", `{}`}} {
-		ours, theirs := lane.callModern(t, "bob", call[0], call[1], "X-Request-ID", "r"), sdk.callModern(t, "bob", call[0], call[1], "X-Request-ID", "r")
-		if ours.body != theirs.body {
-			t.Errorf("%s:\nlane %s\nSDK  %s", call, ours.body, theirs.body)
-		}
-		if linked := strings.Contains(ours.body, "resource_link"); linked != strings.Contains(call[1], "<a>") {
-			t.Errorf("%s: %s", call, ours.body)
+		for _, version := range versions {
+			var got []string
+			for _, h := range []*harness{lane, sdk} {
+				if version == modern {
+					got = append(got, h.callModern(t, "bob", call[0], call[1], "X-Request-ID", "r").body)
+					continue
+				}
+				got = append(got, h.callLegacy(t, "bob", h.handshake(t, "bob"), call[0], call[1], "X-Request-ID", "r").body)
+			}
+			if got[0] != got[1] {
+				t.Errorf("%s %s:\nlane %s\nSDK  %s", version, call, got[0], got[1])
+			}
+			if linked := strings.Contains(got[0], "resource_link"); linked != strings.Contains(call[1], "<a>") {
+				t.Errorf("%s %s: %s", version, call, got[0])
+			}
 		}
 	}
 }

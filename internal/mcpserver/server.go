@@ -29,7 +29,7 @@ func New(service rest.Toolbox, o Options) (*Server, error) {
 		o.Ready = func(context.Context) error { return nil }
 	}
 	s := &Server{service: service, opts: o, probe: httpx.Probe{Check: o.Ready}}
-	s.lane = lane{mode: o.Lane, run: s.run, encode: service.Encode, links: s.links, linking: o.Resources != nil, sessions: sessions{now: time.Now, open: make(map[string]*openSession)}}
+	s.lane = lane{mode: o.Lane, run: s.run, encode: service.Encode, links: s.links, sessions: sessions{now: time.Now, open: make(map[string]*openSession)}}
 	s.errors = httpx.ErrorWriter{Write: s.writeFault, Log: o.Log, Observer: o.Observer}
 	options := gate.Options{Verify: o.Verify, Watch: o.Watch, Surface: o.Surface, MaxBody: o.MaxBody, Quotas: o.Quotas, Refused: o.Refused, Scopes: o.Scopes, Origins: httpx.NewOriginPolicy(o.Resource)}
 	options.Origins.Hosts, options.Origins.Origins = append(options.Origins.Hosts, o.AllowedHosts...), o.AllowedOrigins

@@ -372,8 +372,8 @@ func (h *harness) handshake(t testing.TB, token string) string {
 }
 
 // callLegacy makes one raw call in a session.
-func (h *harness) callLegacy(t testing.TB, token, session, tool, args string) reply {
+func (h *harness) callLegacy(t testing.TB, token, session, tool, args string, headers ...string) reply {
 	t.Helper()
 	return h.send(t, "POST", "/mcp", token, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`,
-		"Mcp-Session-Id", session, "Mcp-Protocol-Version", legacy)
+		append([]string{"Mcp-Session-Id", session, "Mcp-Protocol-Version", legacy}, headers...)...)
 }

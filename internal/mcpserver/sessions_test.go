@@ -23,9 +23,9 @@ func TestBusySessionReachesTheSDK(t *testing.T) {
 	alice := access.NewPrincipal(access.Claims{Issuer: "https://issuer.test", Subject: "alice"})
 	s.add("one", alice.Owner(), "2025-11-25")
 	call := func(id string) bool {
-		_, end, ok := s.begin(httptest.NewRequest("POST", "/mcp", nil), "one", id, alice)
+		begun, ok := s.begin(httptest.NewRequest("POST", "/mcp", nil), "one", id, alice)
 		if ok {
-			end()
+			begun.end()
 		}
 		return ok
 	}
@@ -43,11 +43,11 @@ func TestBusySessionReachesTheSDK(t *testing.T) {
 	if !call("1") {
 		t.Error("no call takes the lane any more")
 	}
-	_, end, _ := s.begin(httptest.NewRequest("POST", "/mcp", nil), "one", "2", alice)
+	begun, _ := s.begin(httptest.NewRequest("POST", "/mcp", nil), "one", "2", alice)
 	if call("2") {
 		t.Error("two calls of one id at a time")
 	}
-	end()
+	begun.end()
 	if s.remove("one"); call("1") {
 		t.Error("a call of a session that has ended")
 	}
@@ -61,11 +61,11 @@ func TestCallEndsByItsOwnerOnly(t *testing.T) {
 	bob := access.NewPrincipal(access.Claims{Issuer: "https://issuer.test", Subject: "bob"})
 	s.add("one", alice.Owner(), "2025-11-25")
 	request, leave := context.WithCancel(t.Context())
-	call, end, ok := s.begin(httptest.NewRequestWithContext(request, "POST", "/mcp", nil), "one", "1", alice)
+	call, ok := s.begin(httptest.NewRequestWithContext(request, "POST", "/mcp", nil), "one", "1", alice)
 	if !ok {
 		t.Fatal("the call does not begin")
 	}
-	defer end()
+	defer call.end()
 	if leave(); call.Err() != nil {
 		t.Error("the client's leaving ended the call")
 	}
