@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"countersign.dev/cmd/commandline"
 	"countersign.dev/internal/app"
+	"countersign.dev/internal/commandline"
 )
 
 func commands() []command {

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"countersign.dev/cmd/commandline"
 	"countersign.dev/internal/auth"
+	"countersign.dev/internal/commandline"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/embedded"

@@ -5,7 +5,7 @@ import (
 	"flag"
 	"io"
 
-	"countersign.dev/cmd/commandline"
+	"countersign.dev/internal/commandline"
 )
 
 // program is one run of the command line, as a value, so that tests can run it.

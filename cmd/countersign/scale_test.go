@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"countersign.dev/cmd/commandline"
+	"countersign.dev/internal/commandline"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"countersign.dev/cmd/commandline"
+	"countersign.dev/internal/commandline"
 )
 
 // overStdio starts the program for a client at its standard streams.

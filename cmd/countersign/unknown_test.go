@@ -15,7 +15,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"countersign.dev/cmd/commandline"
+	"countersign.dev/internal/commandline"
 )
 
 // ledger is another's server, whose answer to a call is always lost.

@@ -17,7 +17,7 @@ var bands = []struct {
 	name  string
 	rooms []string
 }{
-	{"PROGRAM", []string{"cmd/countersign", "cmd/commandline", "bench/codesearch", "app", "storage", "local", "dependency", "config", "eval", "client"}},
+	{"PROGRAM", []string{"cmd/countersign", "commandline", "bench/codesearch", "app", "storage", "local", "dependency", "config", "eval", "client"}},
 	{"HOST", []string{"gateway", "live", "conversation", "session", "revocation", "usage", "oversight", "agent", "toolsearch", "guard", "llm", "connected", "mcpfile", "mcplock", "upstream", "auth", "web"}},
 	{"DOMAINS", []string{"domain"}},
 	{"KERNEL", []string{"approval", "mcpserver", "rest", "gate", "mcpwire", "tool", "confirm", "result", "access", "fault", "schema", "seal", "strictjson", "plaintext", "calendar", "english", "pattern", "memo"}},

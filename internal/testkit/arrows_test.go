@@ -186,8 +186,9 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// and it is its own supervisor of connected servers' processes.
 	// what search finds is measured on the indexes themselves, without a server.
 	"bench/codesearch": {ours: []string{"domain/codesearch/elastic", "domain/codesearch/index", "domain/codesearch/query"}},
-	"cmd/commandline":  {ours: []string{"fault"}},
-	"cmd/countersign":  {ours: []string{"cmd/commandline", "app", "client", "eval", "local", "supervise"}},
+	// it reads flags that it is given and knows no command, so that what is left in cmd is the commands.
+	"internal/commandline": {ours: []string{"fault"}},
+	"cmd/countersign":      {ours: []string{"app", "client", "commandline", "eval", "local", "supervise"}},
 }
 
 // everything may be imported by these.
@@ -290,7 +291,8 @@ type sourceRule struct {
 }
 
 var sourceRules = []sourceRule{
-	{regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Exit)\(|\blog\.Fatal|"flag"`), []string{"cmd/", "internal/testkit"}, "", "only cmd reads flags and the environment or ends the process"},
+	{regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Exit)\(|\blog\.Fatal`), []string{"cmd/", "internal/testkit"}, "", "only cmd reads the environment or ends the process"},
+	{regexp.MustCompile(`"flag"`), []string{"cmd/", "internal/commandline/", "internal/testkit"}, "", "only cmd declares flags, and only commandline parses them"},
 	{regexp.MustCompile(`\baccess\.NewPrincipal\(|\.InSession\(`), []string{"internal/auth", "internal/testkit"}, "", "only auth makes principals and gives them rights"},
 	{regexp.MustCompile(`access\.Tainted\(`), []string{"internal/agent", "internal/testkit"}, "", "only the agent knows what a model has read"},
 	{regexp.MustCompile(`\.WithSurface\(`), []string{"internal/gate/", "internal/gateway/", "internal/mcpserver/", "internal/testkit"}, "", "only the gates say where a call began"},
