@@ -123,6 +123,7 @@ func TestTextNeverHidesAField(t *testing.T) {
 	data["quotes"] = quotes
 	data["arguments"] = object{"_hidden": "seen", "id": texts["like an id"], "deep": object{"list": []object{{"note": "seen too"}}}}
 	p := withCard(t, g, card)
+	p.Click("[data-read]")
 	for name, text := range texts {
 		field := strings.ReplaceAll(name, " ", "_")
 		for place, got := range map[string]string{
@@ -422,6 +423,9 @@ func TestButtonNamesTheAct(t *testing.T) {
 	g := newGateway(t)
 	p := withCard(t, g, pending("x1"))
 	p.Sees("[data-approve].deletes", "Delete employee Frank Davis")
+	if got := eval[[]string](p, `[getComputedStyle(document.querySelector("[data-card]")).borderInlineStartColor, getComputedStyle(document.querySelector("[data-card] header .icon")).color, getComputedStyle(document.querySelector("[data-approve]")).backgroundColor]`); got[0] != got[2] || got[1] != got[2] {
+		t.Errorf("edge, sign and button of a deletion are %q, want one colour", got)
+	}
 	got := module[[]string](p, "views/card.js", `
 		const act = (tool, confirmationData) => m.actOf(tool, { confirmationData });
 		return [act("delete_employee", { employeeName: "Frank Davis" }), act("update_salary", { employeeName: "Marcus", newSalary: 1, oldSalary: 2 }),

@@ -113,6 +113,8 @@ export const words = {
   "Check again": "Noch einmal nachsehen",
   "{time} left": "noch {time}",
   "Approving is possible when you have seen all of this request.": "Freigeben können Sie, wenn Sie die ganze Anfrage gesehen haben.",
+  "Read all of it and answer": "Ganz lesen und antworten",
+  "Back": "Zurück",
   "Waiting for your approval": "Wartet auf Ihre Freigabe",
   "Nothing waits for you.": "Nichts wartet auf Sie.",
   "Answered or expired in the last day": "Im letzten Tag beantwortet oder abgelaufen",

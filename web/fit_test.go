@@ -5,7 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/chromedp/chromedp/kb"
 )
 
 // longCard is higher than any window.
@@ -15,86 +16,102 @@ func longCard() object {
 	return card
 }
 
-// cardIsWhole says that all of the card's box, its title and its buttons are in view.
-const cardIsWhole = `(() => { const v = document.getElementById("view").getBoundingClientRect(); return [...document.querySelectorAll("[data-card], [data-card] > header, [data-approve], [data-deny]")].every((n) => { const c = n.getBoundingClientRect(); return c.height > 0 && c.top >= v.top - 1 && c.bottom <= v.bottom + 1 }) })()`
+const view = `document.getElementById("view")`
+
+// inView says that boxes of the card are in view as a whole.
+func inView(frame, boxes string) string {
+	return fmt.Sprintf(`(() => { const v = document.querySelector(%q).getBoundingClientRect(); const all = [...document.querySelectorAll(%q)].filter((n) => n.offsetHeight); return all.length > 0 && all.every((n) => { const c = n.getBoundingClientRect(); return c.top >= v.top - 1 && c.bottom <= v.bottom + 1 }) })()`, frame, boxes)
+}
+
+var cardIsWhole = inView("#view", "[data-card], [data-card] > header, [data-card] button")
+
+const (
+	sheetView = `document.querySelector(".sheet-view")`
+	live      = `document.querySelector("[data-approve]").ariaDisabled !== "true"`
+	shown     = `document.querySelector("[data-approve]").checkVisibility()`
+)
 
 // scrolled scrolls an element and waits until the page has seen that.
 func (p *page) scrolled(node string, to int) {
 	eval[bool](p, fmt.Sprintf(`new Promise((done) => { %s.scrollTop = %d; requestAnimationFrame(() => requestAnimationFrame(() => done(true))) })`, node, to))
 }
 
-// A window with too little height for the card's body beside its buttons, such as that of
-// a phone on its side or of 400 % zoom, shows the card as it is: the page scrolls.
-func TestCardInALowWindowIsReadByScrollingThePage(t *testing.T) {
-	t.Parallel()
-	for _, size := range [][2]int64{{640, 360}, {320, 256}} {
-		g := newGateway(t)
-		g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
-		g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x9")}}))
-		g.on("POST /api/query", turn(pending("x1")))
-		p := newPage(t)
-		p.Open(g.URL)
-		p.Window(size[0], size[1])
-		p.ask("Delete him")
-		p.Sees("[data-unseen]", "when you have seen all of this request")
-		p.Shot(fmt.Sprintf("card-low-%d", size[0]))
-		if got := eval[int64](p, view+`.clientHeight`); got < size[1]/2 {
-			t.Errorf("%d pixels high, the page shows %d pixels of what is said", size[1], got)
-		}
-		for at := 0; at < 2000; at += 50 {
-			p.scrolled(view, at)
-		}
-		p.Misses("[data-unseen]")
-		p.Click("[data-card=x1] [data-approve]")
-		p.Sees("[data-card-state=approved]", deleted)
-	}
-}
-
-const view = `document.getElementById("view")`
-
-// readsCard scrolls through the body of the page's card.
+// readsCard opens the sheet of the page's card and scrolls through it.
 func (p *page) readsCard() {
-	for at := 0; at < 3000; at += 50 {
-		p.scrolled(cardBody, at)
-	}
-	p.Misses("[data-unseen]")
+	p.Click("[data-read]")
+	p.readsSheet()
 }
 
-const cardBody = `document.querySelector("[data-card] .card-body")`
+func (p *page) readsSheet() {
+	for at := 0; at < 3000; at += 50 {
+		p.scrolled(sheetView, at)
+	}
+	p.Until(live)
+}
 
-// No card can be approved of which a part was never in view. A long one is whole in the
-// window all the same: its body scrolls, and its buttons stay.
-func TestLongCardIsWholeInViewAndSeenBeforeItIsApproved(t *testing.T) {
+func (p *page) resting() {
+	eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`)
+}
+
+// A card that is higher than its place has no button to approve there. It is read on a
+// sheet, and approved when no part of it is left that was not in view: as the window is
+// now, since another size draws it anew.
+func TestLongCardIsReadOnASheet(t *testing.T) {
 	t.Parallel()
-	for _, size := range [][2]int64{{1100, 800}, {550, 400}, {360, 740}} {
-		g := newGateway(t)
-		g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
-		g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x9")}}))
-		g.on("POST /api/query", turn(object{"type": "text", "text": strings.Repeat("Words before it.\n\n", 30)}, longCard()))
-		p := newPage(t)
-		p.Open(g.URL)
-		p.Window(size[0], size[1])
-		p.Sees("[data-suggestion]", "Who works here?")
-		p.Click("#question")
-		p.ask("Delete him")
-		p.Sees("[data-unseen]", "when you have seen all of this request")
-		p.Sees("#strip", "1 request waits")
-		p.Until(cardIsWhole)
-		p.Shot(fmt.Sprintf("card-long-%d", size[0]))
-		if got := eval[float64](p, cardBody+`.clientHeight`); got < 60 {
-			t.Errorf("%d pixels high, the card shows %v pixels of its body", size[1], got)
-		}
-		p.scrolled(cardBody, 100_000) // what is between the beginning and the end was not in view
-		p.scrolled(cardBody, 0)
-		eval[bool](p, `(document.querySelector("[data-approve]").click(), true)`)
-		if got := g.said(); len(got) != 0 {
-			t.Errorf("sent %q before the card was seen", got)
-		}
-		p.Until(`document.activeElement === ` + cardBody) // from where the arrow keys scroll
-		p.readsCard()
-		p.Until(cardIsWhole)
-		p.Click("[data-approve]")
-		p.Sees("[data-card-state=approved]", deleted)
+	for _, size := range [][2]int64{{1100, 800}, {550, 400}, {360, 740}, {640, 360}, {320, 256}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Parallel()
+			g := newGateway(t)
+			g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
+			g.on("POST /api/query", turn(object{"type": "text", "text": strings.Repeat("Words before it.\n\n", 30)}, longCard()))
+			p := newPage(t)
+			p.Open(g.URL)
+			p.Window(size[0], size[1])
+			p.Sees("[data-suggestion]", "Who works here?")
+			p.Click("#question")
+			p.ask("Delete him")
+			p.Sees("[data-read]", "Read all of it and answer")
+			if size[1] >= 360 {
+				p.Until(cardIsWhole)
+			}
+			p.Shot(fmt.Sprintf("card-long-%d", size[0]))
+			if eval[bool](p, shown) {
+				t.Error("a card that is not whole in view has its button")
+			}
+			p.Click("[data-read]")
+			p.Sees(".sheet", "Alice Chen")
+			p.Sees(".sheet [data-unseen]", "when you have seen all of this request")
+			p.scrolled(sheetView, 100_000) // what is between the beginning and the end was not in view
+			p.scrolled(sheetView, 0)
+			eval[bool](p, `(document.querySelector("[data-approve]").click(), true)`)
+			if got := g.said(); len(got) != 0 {
+				t.Errorf("sent %q before the card was seen", got)
+			}
+			p.Until(sheetView + `.scrollTop > 50`) // it leads to what was not seen
+			p.readsSheet()
+			p.Window(size[0]-20, size[1])
+			p.Until(`!(` + live + `)`)
+			p.readsSheet()
+			p.Click("[data-approve]")
+			p.Sees("[data-card-state=approved]", deleted)
+			p.Misses(".sheet")
+			p.Until(`document.activeElement.matches("#log [data-card]")`)
+		})
+	}
+}
+
+// Who goes back from the sheet finds the card in its place, and Escape goes back.
+func TestSheetGivesItsCardBack(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	p := withCard(t, g, longCard())
+	for _, back := range []func(){func() { p.Click("[data-sheet-close]") }, func() { p.Press(kb.Escape) }} {
+		p.Click("[data-read]")
+		p.Sees(".sheet [data-card=x1]", "one more line")
+		back()
+		p.Misses(".sheet")
+		p.Until(`document.activeElement.matches("#log [data-card=x1]")`)
+		p.Sees("#log [data-read]", "")
 	}
 }
 
@@ -103,48 +120,80 @@ func TestCardThatChangesIsSeenAgain(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
-	p := withCard(t, g, pending("x1"))
-	p.Until(`document.querySelector("[data-approve]").ariaDisabled !== "true"`)
-	other := pending("x1")
-	other["message"] = "Delete Eve Thompson?" + strings.Repeat("\nand one more line", 60)
+	p := withCard(t, g, longCard())
+	p.readsCard()
+	other := longCard()
+	other["message"] = strings.Replace(other["message"].(string), "Frank Davis", "Eve Thompson", 1)
 	module[bool](p, "store.js", `return Boolean(m.see(arg))`, other)
 	p.Sees("[data-card=x1]", "Delete Eve Thompson?")
 	p.Sees("[data-unseen]", "when you have seen all of this request")
+	p.scrolled(sheetView, 0)
 	eval[bool](p, `(document.querySelector("[data-approve]").click(), true)`)
 	if got := g.said(); len(got) != 0 {
 		t.Errorf("sent %q before the card was seen", got)
 	}
 }
 
-// At 200 % zoom, and on a phone, a card that fits is whole in view with its button.
+// At 200 % zoom, and on a phone, a card is whole in view when it can be approved: in its
+// place where it fits, else on its sheet. Neither is left live where it is cut.
 func TestCardIsWholeInViewWithItsButton(t *testing.T) {
 	t.Parallel()
-	g := newGateway(t)
-	card := pending("x1")
-	card["message"] = "Delete Frank Davis?"
-	card["confirmationData"] = object{"action": "delete_employee", "employeeName": "Frank Davis", "expiresAt": time.Now().Add(5 * time.Minute).UnixMilli()}
-	g.on("POST /api/query", turn(object{"type": "text", "text": strings.Repeat("Words before it.\n\n", 30)}, card))
-	const whole = `(() => { const c = document.querySelector("[data-card]").getBoundingClientRect(), v = document.getElementById("view").getBoundingClientRect(); return c.top >= v.top - 1 && c.bottom <= v.bottom + 1 })()`
-	for _, size := range [][2]int64{{1100, 800}, {550, 400}, {360, 740}} {
-		p := newPage(t)
-		p.Open(g.URL)
-		p.Window(size[0], size[1])
-		p.Sees("[data-suggestion]", "Who works here?")
-		p.Click("#question")
-		p.ask("Delete him")
-		p.Sees("[data-card=x1]", "Delete Frank Davis")
-		p.Shot(fmt.Sprintf("card-%d", size[0]))
-		if got := eval[float64](p, `document.getElementById("top").offsetHeight`); got > 90 {
-			t.Errorf("%d pixels wide, the header has %v pixels, want at most 90", size[0], got)
-		}
-		p.Until(whole)
-		if size[1] > 600 {
-			p.Until(`document.querySelector("[data-approve]").ariaDisabled !== "true"`)
-			spare := eval[int64](p, `document.getElementById("view").clientHeight - document.querySelector("[data-card]").offsetHeight`)
-			p.Window(size[0], size[1]-spare+12) // it just fits, and not with what is below it
-			p.Until(whole)
-		}
+	for _, size := range [][2]int64{{1100, 800}, {640, 400}, {360, 740}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Parallel()
+			g := newGateway(t)
+			card := pending("x1")
+			data := card["confirmationData"].(object)
+			delete(data, "origin")
+			g.on("POST /api/query", turn(object{"type": "text", "text": strings.Repeat("Words before it.\n\n", 30)}, card))
+			p := newPage(t)
+			p.Open(g.URL)
+			p.Window(size[0], size[1])
+			p.Sees("[data-suggestion]", "Who works here?")
+			p.Click("#question")
+			p.ask("Delete him")
+			p.Sees("[data-card=x1]", "Delete Frank Davis")
+			p.Shot(fmt.Sprintf("card-%d", size[0]))
+			if got := eval[float64](p, `document.getElementById("top").offsetHeight`); got > 90 {
+				t.Errorf("%d pixels wide, the header has %v pixels, want at most 90", size[0], got)
+			}
+			p.Until(cardIsWhole)
+			if size[1] == 800 {
+				p.Until(live)
+				p.Window(size[0], 400) // as if it were zoomed
+				p.Until(`!(` + shown + `)`)
+				p.Window(size[0], size[1])
+			} else {
+				p.Click("[data-read]")
+			}
+			p.Until(inView("body", "[data-card], [data-card] > header, [data-card] .facts, [data-approve], [data-deny]"))
+			p.Until(shown + ` && ` + live)
+			p.Shot(fmt.Sprintf("card-whole-%d", size[0]))
+		})
 	}
+}
+
+// A card that is scrolled out of view in part is shown whole before it is approved.
+func TestCardIsNotApprovedWhileItIsCut(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
+	card := pending("x1")
+	g.on("POST /api/query", turn(object{"type": "text", "text": strings.Repeat("Words before it.\n\n", 30)}, card))
+	p := newPage(t)
+	p.Open(g.URL)
+	p.ask("Delete him")
+	p.Until(live)
+	eval[bool](p, `(() => { const v = document.getElementById("view"), c = document.querySelector("[data-card]"); v.scrollTop += c.getBoundingClientRect().bottom - v.getBoundingClientRect().bottom - 60; return true })()`)
+	p.Until(`!(` + live + `)`)
+	p.resting()
+	eval[bool](p, `(document.querySelector("[data-approve]").click(), true)`)
+	if got := g.said(); len(got) != 0 {
+		t.Errorf("sent %q while the card was cut", got)
+	}
+	p.Until(cardIsWhole + ` && ` + live)
+	p.Click("[data-approve]")
+	p.Sees("[data-card-state=approved]", deleted)
 }
 
 // What the page says for a moment covers no button of a card.

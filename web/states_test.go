@@ -45,6 +45,11 @@ func everyState(g *gateway, p *page, phone bool, check func(state string)) {
 	p.Click("[data-result=list_tasks] [data-view=chart]")
 	p.Sees("[data-result=list_tasks] [data-chart]", "")
 	check("chart")
+	if phone {
+		p.Click("[data-card=x1] [data-read]")
+		p.Sees(".sheet [data-card=x1] [data-deny]", "")
+		check("sheet")
+	}
 	p.Click("[data-card=x1] [data-deny]")
 	p.Sees("[data-card=x1][data-card-state=denied]", "")
 	check("denied")

@@ -5,7 +5,8 @@ import { el } from "../dom.js";
 import { list, untracked } from "../reactive.js";
 import { changeOf, changes, unshown, waiting } from "../store.js";
 import { moment, t } from "../words.js";
-import { cardView, reveal } from "./card.js";
+import { cardView } from "./card.js";
+import { reveal } from "./sight.js";
 
 const MOST_RECEIPTS = 50;
 

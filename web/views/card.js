@@ -1,15 +1,16 @@
 // @ts-check
 // The card of a change: exactly what will happen, the two answers, and afterwards the
-// receipt. Its truth is in the store; this draws it. Approving is possible only when
-// all of the card was in view.
+// receipt. Its truth is in the store; this draws it. Approving is possible only while
+// all of the card is in view.
 
 import { digestOf } from "../digest.js";
 import { data, el, icon } from "../dom.js";
 import { isEmpty, isObject, label, moneyText } from "../format.js";
-import { effect, onDispose, signal } from "../reactive.js";
+import { effect, signal } from "../reactive.js";
 import { me, titleOf, tools } from "../store.js";
 import { language, moment, t } from "../words.js";
 import { descriptionList } from "./facts.js";
+import { openSheet, sightOf } from "./sight.js";
 
 const THINKING_MS = 300_000;
 const LONGEST_ACT = 80; // characters of a button; longer acts are not cut, the tool's title is named instead
@@ -34,19 +35,18 @@ const BADGES = () => ({ approved: t("Approved"), denied: t("Denied"), expired: t
 /** cardView draws a change. @param {import("../change.js").Change} change */
 export function cardView(change) {
   const node = el("section", {
-    class: "card", role: "group", tabindex: "-1", "aria-labelledby": `card-${change.id}`, "data-card": change.id, "data-card-state": () => change.state.value,
+    class: () => (deletes(change) ? "card deletes" : "card"), role: "group", tabindex: "-1", "aria-labelledby": `card-${change.id}`, "data-card": change.id, "data-card-state": () => change.state.value,
     "aria-busy": () => String(change.state.value === "sending"), "data-urgent": () => change.waits.value && change.left.value < 60_000,
   });
-  const seen = seenWhole(node, () => change.envelope.value);
-  const foot = controls(change, seen, node);
+  const foot = controls(change, sightOf(node, () => change.envelope.value), node);
   node.append(
-    el("header", {}, icon("pen"), el("h3", { id: `card-${change.id}` }, () => titleOf(change.tool.value, change.server.value)), el("span", { class: "card-badge" }, () => BADGES()[change.state.value] ?? t("Closed"))),
+    el("header", {}, () => icon(deletes(change) ? "trash" : "pen"), el("h3", { id: `card-${change.id}` }, () => titleOf(change.tool.value, change.server.value)), el("span", { class: "card-badge" }, () => BADGES()[change.state.value] ?? t("Closed"))),
     el("div", { class: "card-body" }, () => (change.envelope.value ? bodyOf(change.envelope.value) : el("p", { class: "hint" }, t("What was asked for is no longer kept.")))),
     foot,
     el("p", { class: "card-note", role: "status", "data-card-note": true, hidden: () => !change.note.value }, () => change.note.value),
     el("p", { class: "card-receipt hint", "data-card-receipt": true, hidden: () => !receiptOf(change) }, () => receiptOf(change)),
   );
-  return node;
+  return el("div", { class: "card-place" }, node);
 }
 
 // Who, when, and by which id an auditor finds it.
@@ -141,6 +141,7 @@ function technical(envelope) {
 // ---- the two answers
 
 const DELETES = /(^|[._])(delete|remove|purge|cleanup|drop|destroy|erase)(_|$)/;
+const deletes = (change) => DELETES.test(change.tool.value);
 
 /** actOf names what approving does: "Raise Marcus Johnson to $160,000", "Delete employee Frank Davis". @param {string} tool @param {any} envelope */
 export function actOf(tool, envelope) {
@@ -162,90 +163,29 @@ function changeOfNumber(card, named) {
   return next > before ? t("Raise {name} to {amount}", { name: named, amount }) : t("Lower {name} to {amount}", { name: named, amount });
 }
 
-function controls(change, seen, card) {
+const unseenWords = () => t("Approving is possible when you have seen all of this request.");
+
+function controls(change, { seen, toUnseen }, card) {
   const approve = el("button", {
-    type: "button", "data-approve": true, disabled: () => change.state.value !== "waiting", hidden: () => change.state.value === "busy", "aria-disabled": () => (seen.value ? null : "true"),
-    class: () => (DELETES.test(change.tool.value) ? "primary deletes" : "primary"),
-    onclick: () => (seen.peek() ? change.answer(true, digest.peek()) : toUnseen(card)),
+    type: "button", "data-approve": true, disabled: () => change.state.value !== "waiting", hidden: () => change.state.value === "busy", "aria-disabled": () => (seen.value ? null : "true"), title: () => (seen.value ? null : unseenWords()),
+    class: () => (deletes(change) ? "primary deletes" : "primary"),
+    onclick: () => (seen.peek() ? change.answer(true, digest.peek()) : toUnseen()),
   }, icon("check"), el("span", {}, () => data(actOf(change.tool.value, change.envelope.value))));
   const digest = signal(Promise.resolve(""));
   effect(() => {
     if (change.envelope.value) digest.value = digestOf(change.envelope.value);
   });
+  const read = el("button", { type: "button", class: "primary", "data-read": true, disabled: () => change.state.value !== "waiting", onclick: () => openSheet(card, () => change.waits.value) }, t("Read all of it and answer"));
   const deny = el("button", { type: "button", "data-deny": true, disabled: () => change.state.value !== "waiting", hidden: () => change.state.value === "busy", onclick: () => change.answer(false, digest.peek()) }, icon("cross"), t("Deny"));
   const again = el("button", { type: "button", "data-check-again": true, hidden: () => change.state.value !== "busy", onclick: () => change.learn().catch((fault) => (change.note.value = fault.message)) }, t("Check again"));
   const clock = el("span", { class: "card-clock", role: "timer", "data-countdown": true }, () => t("{time} left", { time: clockOf(change.left.value) }));
-  const unseen = el("p", { class: "hint", "data-unseen": true, hidden: () => seen.value || change.state.value !== "waiting" }, t("Approving is possible when you have seen all of this request."));
+  const unseen = el("p", { class: "hint", "data-unseen": true, hidden: () => seen.value || change.state.value !== "waiting" }, unseenWords());
   return el("div", { hidden: () => !change.waits.value },
     el("progress", { class: "card-bar", max: String(THINKING_MS), value: () => String(change.left.value), "aria-hidden": "true" }),
-    unseen, el("div", { class: "card-controls" }, approve, deny, again, clock));
+    unseen, el("div", { class: "card-controls" }, approve, read, deny, again, clock));
 }
 
 function clockOf(ms) {
   const seconds = Math.ceil(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-}
-
-// ---- seen as a whole
-
-// seenWhole is true when every part of a card, as it is drawn now, was in view at some
-// time. What is covered by a scrolling box around it, or in it, does not count.
-function seenWhole(node, drawn) {
-  const seen = signal(false);
-  let parts = []; // intervals of the card's height, its body unrolled, that were in view
-  let height = 0;
-  const look = () => {
-    if (seen.peek() || !node.isConnected) return;
-    const now = inView(node);
-    if (!now) return;
-    if (Math.abs(now.height - height) > 1) [parts, height] = [[], now.height]; // it was drawn anew
-    parts.push(...now.parts);
-    seen.value = covers(parts, height);
-  };
-  const watch = new IntersectionObserver(look, { threshold: [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] });
-  const size = new ResizeObserver(look);
-  const ending = new AbortController();
-  watch.observe(node);
-  size.observe(node);
-  document.addEventListener("scroll", look, { capture: true, passive: true, signal: ending.signal });
-  addEventListener("resize", look, { signal: ending.signal });
-  effect(() => {
-    drawn();
-    [parts, seen.value] = [[], false];
-    requestAnimationFrame(look);
-  });
-  onDispose(() => (watch.disconnect(), size.disconnect(), ending.abort()));
-  return seen;
-}
-
-// inView returns the height of a card whose body is unrolled, and the intervals of it
-// that are in view now.
-function inView(node) {
-  const body = node.querySelector(".card-body");
-  const [box, inner] = [node.getBoundingClientRect(), body.getBoundingClientRect()];
-  if (box.height === 0) return null;
-  const hidden = body.scrollHeight - body.clientHeight;
-  body.tabIndex = hidden > 1 ? 0 : -1; // by the keyboard, too
-  const frame = (node.closest("#view") ?? document.documentElement).getBoundingClientRect();
-  const [top, bottom] = [Math.max(frame.top, 0, box.top), Math.min(frame.bottom, innerHeight, box.bottom)];
-  const part = (from, to, by) => [Math.max(top, from) - box.top + by, Math.min(bottom, to) - box.top + by];
-  const parts = [part(box.top, inner.top, 0), part(inner.top, inner.bottom, body.scrollTop), part(inner.bottom, box.bottom, hidden)];
-  return { height: box.height + hidden, parts: parts.filter(([from, to]) => to > from) };
-}
-
-function covers(parts, height) {
-  let to = 0;
-  for (const [top, bottom] of [...parts].sort(([a], [b]) => a - b)) if (top <= to + 2) to = Math.max(to, bottom);
-  return to >= height - 2;
-}
-
-function toUnseen(card) {
-  card.scrollIntoView({ block: "start" });
-  card.querySelector(".card-body").focus({ preventScroll: true });
-}
-
-/** reveal brings a card into view, whole where it fits, from its beginning where not. @param {any} card */
-export function reveal(card) {
-  const frame = card.closest("#view")?.clientHeight ?? innerHeight;
-  card.scrollIntoView({ block: card.offsetHeight > frame ? "start" : "nearest" });
 }

@@ -8,8 +8,8 @@ import { sum, usageWords } from "../spending.js";
 import { changes, open } from "../store.js";
 import { t } from "../words.js";
 import { turnView } from "./answer.js";
-import { reveal } from "./card.js";
 import { followUps } from "./followups.js";
+import { reveal } from "./sight.js";
 
 const NEAR_PX = 160; // from the end: the reader follows
 
