@@ -32,6 +32,8 @@ func (s *syntax) definition(body []byte, level int, member bool) (Definition, bo
 		rest = after
 	}
 	switch {
+	case s.messages && (body[0] == '-' || body[0] == '+'):
+		return message(body)
 	case s.signatures && level == 0:
 		return signature(body)
 	case s.calls:
@@ -151,6 +153,15 @@ func (s *syntax) function(body []byte, level int, member bool) (Definition, bool
 		return Definition{}, false
 	}
 	return Definition{Name: name, Of: of}, true
+}
+
+// message reads a method of Objective-C, - (type)name:(type)parameter, unless it is only
+// declared.
+func message(body []byte) (Definition, bool) {
+	rest := bytes.TrimLeft(body[1:], " ")
+	after := bytes.TrimLeft(withoutGroup(rest, '(', ')'), " ")
+	name, _ := lastPart(after)
+	return Definition{Name: name}, len(after) < len(rest) && name != "" && !bytes.HasSuffix(body, []byte(";"))
 }
 
 // method reads a method of a class of JavaScript, or a function of a shell: a

@@ -68,6 +68,7 @@ func TestDefinitionsInEveryForm(t *testing.T) {
 		{"Elixir", "defmodule A do\n  @type token :: binary\n  @callback open(token) :: any\n  defguard is_open(a) when a\n  defdelegate close(a), to: B\nend\n", "A A.token A.open A.is_open A.close"},
 		{"Shell", "run() { # at once\n}\nstop()\n{\n  run a\n}\n", "run stop"},
 		{"Swift", "class A {\n  @available(iOS 13, *) class func make() {\n  }\n}\n", "A A.make"},
+		{"Objective-C", "@interface Ring : NSObject\n- (void)open;\n@end\n@implementation Ring\n- (void)seal:(int)x with:(id)y {\n  [self open];\n}\n+ (instancetype)make\n{\n}\n@end\n", "Ring Ring seal make"},
 		{"Perl", "package Net::Pool;\nsub open {\n}\n", "Net.Pool open"},
 		{"Julia", "mutable struct Pool\nend\nfunction open(p)\nend\n", "Pool open"},
 		{"Protocol Buffer", "message Token {\n}\nservice Auth {\n  rpc Verify(Token) returns (Token);\n}\n", "Token Auth Auth.Verify"},

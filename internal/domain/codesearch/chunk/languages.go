@@ -16,6 +16,7 @@ type syntax struct {
 	methods    bool            // methods have no keyword: a name, a parenthesis, a brace
 	assigns    bool            // name = function, and name: function
 	members    bool            // functions without a body define their names within a type
+	messages   bool            // methods are - (type)name
 	aliases    bool            // typedef, and words of macros before names
 	signatures bool            // name :: type, at the beginning of a line
 	indented   int             // columns of one level, where blocks are indented; 0: braces
@@ -59,6 +60,7 @@ var syntaxes = func() map[string]*syntax {
 	sharp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class interface enum struct record namespace", "delegate"), modifiers: set(cModifiers), calls: true, members: true}
 	c := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("struct union enum", "#define"), modifiers: set(cModifiers), calls: true, aliases: true}
 	cpp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class struct union enum namespace concept using", "#define"), modifiers: set(cModifiers), calls: true, aliases: true}
+	objc := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("@interface @implementation @protocol struct union enum", "#define"), modifiers: set(cModifiers), calls: true, aliases: true, messages: true}
 	ruby := &syntax{comments: []string{"#"}, quotes: `"'`, keywords: keywords("class module", "def"), modifiers: set("private protected public private_class_method"), indented: 2}
 	rust := &syntax{
 		comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, keywords: keywords("struct enum trait union mod type impl", "fn const static macro_rules!"),
@@ -77,7 +79,7 @@ var syntaxes = func() map[string]*syntax {
 	julia := &syntax{comments: []string{"#"}, quotes: `"`, long: []string{`"""`}, keywords: keywords("struct module type", "function macro const"), modifiers: set("mutable abstract primitive"), indented: 4}
 	proto := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("message enum service", "rpc")}
 	return map[string]*syntax{
-		"Python": python, "JavaScript": script, "TypeScript": script, "TSX": script, "JSX": script, "Vue": script, "Svelte": script, "Java": java, "C#": sharp, "C": c, "C++": cpp, "Objective-C": c,
+		"Python": python, "JavaScript": script, "TypeScript": script, "TSX": script, "JSX": script, "Vue": script, "Svelte": script, "Java": java, "C#": sharp, "C": c, "C++": cpp, "Objective-C": objc,
 		"Ruby": ruby, "Rust": rust, "PHP": php, "Hack": php, "Kotlin": kotlin, "Swift": swift, "Scala": scala, "Lua": lua, "Zig": zig, "Elixir": elixir, "Haskell": haskell, "Shell": shell, "Dart": java, "Groovy": java,
 		"Perl": perl, "Julia": julia, "Protocol Buffer": proto, "Crystal": ruby,
 	}

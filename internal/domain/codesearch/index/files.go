@@ -106,18 +106,24 @@ func (r *rules) pathFlags(name string) (f Flag) {
 	folders, base := path.Split(lower)
 	for folder := range strings.SplitSeq(strings.Trim(folders, "/"), "/") {
 		f |= folderFlags[folder]
-		if strings.HasSuffix(folder, "tests") || strings.HasSuffix(folder, "test") && len(folder) > 6 && !strings.HasSuffix(folder, "latest") {
+		if strings.HasPrefix(folder, "example") {
+			f |= Example
+		}
+		if (folder == "doc" || folder == "docs") && (path.Ext(base) == ".html" || path.Ext(base) == ".htm") {
+			f |= Prose
+		}
+		if strings.HasPrefix(folder, "test_") || strings.HasPrefix(folder, "test-") || strings.HasSuffix(folder, "tests") || strings.HasSuffix(folder, "test") && len(folder) > 6 && !strings.HasSuffix(folder, "latest") {
 			f |= Test
 		}
 	}
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	original := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	switch {
-	case strings.HasPrefix(stem, "test_"), strings.HasSuffix(stem, "_test"), strings.HasSuffix(stem, ".test"), strings.HasSuffix(stem, ".spec"), strings.HasSuffix(stem, "_spec"), strings.HasSuffix(stem, "_unittest"),
-		stem == "conftest", strings.HasSuffix(original, "Test"), strings.HasSuffix(original, "Tests"), strings.HasSuffix(original, "Spec") && path.Ext(base) != ".rb", strings.HasSuffix(original, "TestCase"):
+	case strings.HasPrefix(stem, "test_"), strings.HasSuffix(stem, "_test"), strings.HasSuffix(stem, ".test"), strings.HasSuffix(stem, ".spec"), strings.HasSuffix(stem, "_spec"), strings.HasSuffix(stem, "_unittest"), strings.HasSuffix(stem, "-test"),
+		stem == "conftest", stem == "tests", testEndings[path.Ext(base)], strings.HasSuffix(original, "Test"), strings.HasSuffix(original, "Tests"), strings.HasSuffix(original, "Spec") && path.Ext(base) != ".rb", strings.HasSuffix(original, "TestCase"):
 		f |= Test
 	}
-	if strings.HasPrefix(stem, "example") || strings.HasSuffix(stem, "_example") {
+	if strings.HasPrefix(stem, "example") || strings.HasSuffix(stem, "_example") || strings.HasSuffix(stem, ".stories") || strings.HasSuffix(stem, ".bench") {
 		f |= Example
 	}
 	if strings.HasSuffix(base, ".d.ts") || strings.HasSuffix(base, ".d.mts") || strings.HasSuffix(base, ".d.cts") || strings.HasSuffix(base, ".pyi") {
@@ -129,10 +135,13 @@ func (r *rules) pathFlags(name string) (f Flag) {
 	return f
 }
 
+// testEndings are those of files that are tests in their languages.
+var testEndings = map[string]bool{".t": true, ".bats": true, ".phpt": true}
+
 // folderFlags are the flags of everything below a folder of that name.
 var folderFlags = map[string]Flag{
-	"test": Test, "tests": Test, "testing": 0, "__tests__": Test, "spec": Test, "specs": Test, "testdata": Test, "fixtures": Test, "__mocks__": Test, "e2e": Test, "testutil": Test,
-	"example": Example, "examples": Example, "_examples": Example, "sample": Example, "samples": Example, "demo": Example, "demos": Example, "benchmark": Example, "benchmarks": Example, "bench": Example, "playground": Example, "tutorial": Example, "docs_src": Example,
+	"test": Test, "tests": Test, "t": Test, "xt": Test, "testing": 0, "__tests__": Test, "spec": Test, "specs": Test, "testdata": Test, "fixtures": Test, "__mocks__": Test, "e2e": Test, "testutil": Test,
+	"_examples": Example, "benches": Example, "sample": Example, "samples": Example, "demo": Example, "demos": Example, "benchmark": Example, "benchmarks": Example, "bench": Example, "playground": Example, "tutorial": Example, "docs_src": Example,
 	"vendor": Vendored, "third_party": Vendored, "thirdparty": Vendored, "node_modules": Vendored, "deps": 0,
 	"compat": Legacy, "_compat": Legacy, "legacy": Legacy, "deprecated": Legacy, "docs": 0,
 }

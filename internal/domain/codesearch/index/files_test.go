@@ -17,6 +17,19 @@ func TestPathsTellKinds(t *testing.T) {
 		"types/index.d.mts":     Legacy,
 		"lib/compat/strings.py": Legacy,
 		"stubs/strings.pyi":     Legacy,
+		"t/parse.t":             Test,
+		"t/lib/Ring.pm":         Test,
+		"parse.phpt":            Test,
+		"src/parse-test.cc":     Test,
+		"shop/tests.py":         Test,
+		"src/test_helpers/a.rs": Test,
+		"cmd/test/test.go":      Test,
+		"tools/test.go":         0,
+		"ExampleApp/main.swift": Example,
+		"benches/ring.rs":       Example,
+		"src/ring.stories.tsx":  Example,
+		"doc/api/ring.html":     Prose,
+		"web/views/ring.html":   0,
 	} {
 		if got := new(rules).pathFlags(path); got != want {
 			t.Errorf("%s: %b, not %b", path, got, want)
