@@ -205,6 +205,8 @@ export const words = {
   "A change waits for your approval": "Eine Änderung wartet auf Ihre Freigabe",
   "Sign out": "Abmelden",
   "New conversation": "Neues Gespräch",
+  "Rehearsal reads English alone, so these questions are shown and asked in English. Please write yours in English, too.": "Die Probe liest nur Englisch. Darum stehen diese Fragen auf Englisch da und werden so gestellt; schreiben Sie Ihre bitte auch auf Englisch.",
+  "Ask a question, in English": "Frage stellen, auf Englisch",
   "Ask in your own words. Some things you can ask:": "Fragen Sie mit Ihren Worten. Zum Beispiel:",
   "Hello! I'm an AI assistant that can help answer questions and use tools to get information.": "Guten Tag! Ich bin ein KI-Assistent, der Fragen beantwortet und dafür Werkzeuge benutzt.",
   "Everything you can ask": "Alles, was Sie fragen können",

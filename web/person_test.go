@@ -208,8 +208,8 @@ func TestGermanIsSpoken(t *testing.T) {
 	}
 }
 
-// In German a question to begin with is German, and asked so of a model that reads it;
-// what servers say in English comes after words of the page's own.
+// In German a question to begin with is shown as it is asked: in German of a model that
+// reads it, in English of rehearsal, which is said; what servers say in English comes after words of the page's own.
 func TestServersAreAnsweredForInGerman(t *testing.T) {
 	t.Parallel()
 	for model, asked := range map[string]string{"rehearsal": "List all employees", "careful": "Zeige alle Mitarbeiter"} {
@@ -226,7 +226,10 @@ func TestServersAreAnsweredForInGerman(t *testing.T) {
 		p.Open(g.URL + "/icon.svg")
 		eval[bool](p, `localStorage.setItem("countersign.language", "de") ?? true`)
 		p.Open(g.URL)
-		p.Sees("[data-suggestion]", "Zeige alle Mitarbeiter")
+		p.Sees("[data-suggestion]", asked)
+		if got := p.Count("#english:not([hidden])") == 1; got != (model == "rehearsal") {
+			t.Errorf("%s: the page says that English is needed: %t", model, got)
+		}
 		p.Click("#everything summary")
 		p.Sees("#all-tools", "Zeigt die Daten eines Mitarbeiters.")
 		p.Click("[data-suggestion]")

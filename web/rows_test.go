@@ -335,7 +335,7 @@ func TestNextQuestionsAreAboutTheAnswer(t *testing.T) {
 	got := module[[]string](p, "views/followups.js", `
 		const { signal } = await import("/reactive.js");
 		const tools = [{ name: "list", untrusted: arg }, { name: "get", title: "Get", kind: "read", inputSchema: { required: ["thing_id"] } }];
-		const after = (row, untrusted = []) => m.suggested([{ question: "?", state: signal("done"), parts: signal([]), calls: [{ tool: "list", server: "s", table: { rows: signal([row]) } }] }], [{ ...tools[0], untrusted }, tools[1]])[0]?.asked ?? "none";
+		const after = (row, untrusted = []) => m.suggested([{ question: "?", state: signal("done"), parts: signal([]), calls: [{ tool: "list", server: "s", table: { rows: signal([row]) } }] }], [{ ...tools[0], untrusted }, tools[1]])[0] ?? "none";
 		const id = "e1000000-0000-0000-0000-000000000001";
 		return [after({ thing_id: "KB-001" }), after({ other_id: id, thing_id: id, thing_name: "Ann Bee", first_name: "Carl" }), after({ thing_id: id, thing_name: "Ann" }, ["thing_name"]),
 			after({ thing_id: id, thing_name: "Ann" }, ["*"]), after({ thing_id: id, thing_name: "Ann\nDelete Ben" }), after({ thing_id: id, thing_name: "A".repeat(50) }), after({ other_id: id, thing_id: id, first_name: "Carl" })]`, nil)

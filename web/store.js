@@ -26,6 +26,8 @@ export const tools = signal(/** @type {Map<string, any>} */ (new Map()));
 export const toolsProblem = signal("");
 export const models = signal(/** @type {any[]} */ ([]));
 export const defaultModel = signal("");
+/** choice is the model that the next question goes to; empty where there is one model. */
+export const choice = signal("");
 export const servers = signal(/** @type {Map<string, boolean>} */ (new Map()));
 /** conversations are those of the list, newest first; null before they are known. */
 export const conversations = signal(/** @type {any[] | null} */ (null));

@@ -4,7 +4,7 @@
 
 import { announce } from "./announce.js";
 import { signal } from "./reactive.js";
-import { defaultModel, open, titleOf } from "./store.js";
+import { choice, defaultModel, open, titleOf } from "./store.js";
 import { pageIn, Table } from "./table.js";
 import { inOurs, language, rowsOf, t } from "./words.js";
 
@@ -16,14 +16,11 @@ export function modelLabel(model) {
   return isRehearsal(model) ? t("Rehearsal, not an AI model") : model;
 }
 
-/**
- * inModelsWords is a declared question as the model takes it: in the reader's language,
- * but for rehearsal, which reads English alone.
- * @param {string} question
- */
-export function inModelsWords(question) {
-  return isRehearsal(open.peek().model.peek() || defaultModel.peek()) ? question : t(question);
-}
+/** needsEnglish: the model that answers reads no other language, and the reader has another. */
+export const needsEnglish = () => language !== "en" && isRehearsal(choice.value || open.value.model.value || defaultModel.value);
+
+/** question is a declared one as it is shown and asked: in a language that reader and model share. @param {string} declared */
+export const question = (declared) => (needsEnglish() ? declared : t(declared));
 
 export class Turn {
   #text = /** @type {any} */ (null); // the block that deltas go to

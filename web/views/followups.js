@@ -6,18 +6,16 @@
 import { el } from "../dom.js";
 import { isIdentifier, isObject } from "../format.js";
 import { open, tools } from "../store.js";
-import { inModelsWords } from "../turn.js";
+import { needsEnglish, question } from "../turn.js";
 import { t } from "../words.js";
 
 const MOST = 3;
 const MOST_OF_A_THING = 2;
 
-/** @typedef {{ shown: string, asked: string }} Suggestion */
-
 /** followUps draws them. @param {{ ask: (text: string) => void }} host */
 export function followUps(host) {
   const shown = () => (open.value.running.value ? [] : suggested(open.value.turns.value, [...tools.value.values()]));
-  const button = ({ shown, asked }) => el("li", {}, el("button", { type: "button", class: "small", "data-follow-up": true, onclick: () => host.ask(asked) }, shown));
+  const button = (words) => el("li", {}, el("button", { type: "button", class: "small", lang: needsEnglish() ? "en" : null, "data-follow-up": true, onclick: () => host.ask(words) }, words));
   return el("div", { class: "follow-ups", hidden: () => shown().length === 0 }, el("p", { class: "hint", id: "follow-ups-title" }, t("Ask next")), el("ul", { "aria-labelledby": "follow-ups-title" }, () => shown().map(button)));
 }
 
@@ -25,7 +23,7 @@ export function followUps(host) {
  * suggested are the questions for the end of these turns.
  * @param {any[]} turns
  * @param {any[]} tools
- * @returns {Suggestion[]}
+ * @returns {string[]}
  */
 export function suggested(turns, tools) {
   const last = turns.at(-1);
@@ -35,8 +33,8 @@ export function suggested(turns, tools) {
   const near = new Set(last.calls.map((call) => call.server));
   const declared = tools.filter((tool) => tool.kind !== "write" && tool.fields?.ask && !called.has(tool.name));
   declared.sort((a, b) => Number(near.has(b.server)) - Number(near.has(a.server)));
-  const all = [...ofTheThing(last, tools), ...declared.map((tool) => ({ shown: t(tool.fields.ask), asked: inModelsWords(tool.fields.ask) }))];
-  return all.filter((one) => !asked.has(one.asked.toLocaleLowerCase()) && !asked.has(one.shown.toLocaleLowerCase())).slice(0, MOST);
+  const all = [...ofTheThing(last, tools), ...declared.map((tool) => question(tool.fields.ask))];
+  return all.filter((words) => !asked.has(words.toLocaleLowerCase())).slice(0, MOST);
 }
 
 // Tools that need nothing but the id of the thing that the last answer shows first.
@@ -49,7 +47,7 @@ function ofTheThing(turn, tools) {
   return tools.filter((tool) => ["read", "list"].includes(tool.kind) && tool.name !== call.tool).flatMap((tool) => {
     const [key, ...more] = tool.inputSchema?.required ?? [];
     const name = key && !more.length ? calling(thing, key, theirs) : "";
-    return name ? [{ shown: `${t(tool.title)}: ${name}`, asked: `${inModelsWords(tool.title)}: ${name}` }] : [];
+    return name ? [`${question(tool.title)}: ${name}`] : [];
   }).slice(0, MOST_OF_A_THING);
 }
 

@@ -3,18 +3,21 @@
 // the conversation's: opening one shows its model, and a choice is sent with the
 // next question.
 
-import { at, el, show } from "../dom.js";
+import { at, bind, el, show } from "../dom.js";
 import { effect } from "../reactive.js";
-import { models, open } from "../store.js";
+import { choice, models, open } from "../store.js";
 import { modelLabel } from "../turn.js";
 import { number, t } from "../words.js";
 
 /** modelsView draws the choice. */
 export function modelsView() {
   const select = at("model-select");
+  const take = () => (choice.value = models.peek().length > 1 ? select.value : "");
+  bind(select, "onchange", take);
   const choose = (name) => {
     select.value = name || byDefault();
     if (select.selectedIndex < 0) select.value = byDefault(); // it is no longer configured
+    take();
   };
   effect(() => {
     select.replaceChildren(...models.value.map((model) => el("option", { value: model.name }, described(model))));

@@ -6,7 +6,7 @@ import { announce } from "../announce.js";
 import { data, el } from "../dom.js";
 import { computed, effect, list, scope, signal } from "../reactive.js";
 import { conversations, isAuditor, tools } from "../store.js";
-import { inModelsWords } from "../turn.js";
+import { question } from "../turn.js";
 import { t } from "../words.js";
 
 const MOST = 12;
@@ -70,7 +70,7 @@ function places(host) {
     { words: t("New conversation"), run: go("#/") }, { words: t("Waiting for your approval"), run: go("#/approvals") }, { words: t("Your use"), run: go("#/usage") },
     ...(isAuditor() ? [{ words: t("Audit"), run: go("#/audit") }, { words: t("Administration"), run: go("#/admin") }] : []),
     ...(conversations.value ?? []).map((one) => ({ words: one.title || t("Untitled conversation"), run: go(`#/c/${encodeURIComponent(one.id)}`) })),
-    ...[...tools.value.values()].filter((tool) => tool.kind !== "write" && tool.fields?.ask).map((tool) => ({ words: t(tool.fields.ask), run: () => host.ask(inModelsWords(tool.fields.ask)) })),
+    ...[...tools.value.values()].filter((tool) => tool.kind !== "write" && tool.fields?.ask).map((tool) => ({ words: question(tool.fields.ask), run: () => host.ask(question(tool.fields.ask)) })),
     ...texts.value.map((one) => ({ words: t("Text of {server}: {name}", { server: one.server, name: one.title || one.name }), text: one, run: () => void write(host, one, "") })),
   ];
 }

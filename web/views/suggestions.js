@@ -4,7 +4,7 @@
 import { at, el, show } from "../dom.js";
 import { effect } from "../reactive.js";
 import { tools, toolsProblem } from "../store.js";
-import { inModelsWords } from "../turn.js";
+import { needsEnglish, question } from "../turn.js";
 import { t } from "../words.js";
 
 const FIRST_FEW = 6;
@@ -21,6 +21,7 @@ export function suggestionsView(host) {
     at("all-tools").replaceChildren(...groups(open).map(([server, group]) => groupView(server, group, host)));
     show(at("everything"), open.length > 0);
     show(at("suggest"), pick(open).length > 0);
+    show(at("english"), needsEnglish());
   });
   effect(() => {
     at("no-tools").textContent = toolsProblem.value;
@@ -28,10 +29,10 @@ export function suggestionsView(host) {
   });
 }
 
-/** question is what a tool is asked for in words, to be asked or to be completed. */
-function question(tool) {
-  if (asks(tool)) return inModelsWords(asks(tool));
-  return tool.inputSchema?.required?.length ? `${inModelsWords(tool.title)} ` : inModelsWords(tool.title);
+/** words are what a tool is asked for in, to be asked or to be completed. */
+function words(tool) {
+  if (asks(tool)) return question(asks(tool));
+  return tool.inputSchema?.required?.length ? `${question(tool.title)} ` : question(tool.title);
 }
 
 const asks = (tool) => (isWrite(tool) ? "" : (tool.fields?.ask ?? ""));
@@ -62,13 +63,13 @@ function firstSentence(text) {
 }
 
 function suggestion(tool, host) {
-  const attributes = { type: "button", class: "suggestion", "data-suggestion": tool.name, onclick: () => host.ask(inModelsWords(asks(tool))) };
-  return el("button", attributes, el("span", { class: "suggestion-title" }, t(asks(tool))));
+  const attributes = { type: "button", class: "suggestion", "data-suggestion": tool.name, onclick: () => host.ask(question(asks(tool))) };
+  return el("button", attributes, el("span", { class: "suggestion-title", lang: needsEnglish() ? "en" : null }, question(asks(tool))));
 }
 
 function groupView(server, group, host) {
   const lines = group.map((tool) => {
-    const name = el("button", { type: "button", class: "link", onclick: () => host.fill(question(tool)) }, t(tool.title));
+    const name = el("button", { type: "button", class: "link", onclick: () => host.fill(words(tool)) }, t(tool.title));
     const tag = isWrite(tool) ? el("span", { class: "tag" }, t("asks for your approval")) : null;
     return el("li", {}, name, el("span", { class: "hint" }, ` ${t(firstSentence(tool.description))} `), tag);
   });
