@@ -163,6 +163,9 @@ type DateRange struct {
 }
 
 func (s *Server) usageStats(ctx context.Context, sc scope, in usageInput) (u Usage, err error) {
+	if err := s.checkTool(in.Tool); err != nil {
+		return u, err
+	}
 	if err := sc.AddUse(ctx, s.uses.due(sc.place)); err != nil {
 		return u, err
 	}
@@ -177,6 +180,22 @@ func (s *Server) usageStats(ctx context.Context, sc scope, in usageInput) (u Usa
 	found, err := sc.Uses(ctx, u.Range.From, in.Tool)
 	u.add(found)
 	return u, err
+}
+
+// checkTool returns INVALID_FILTER for a name that no tool has.
+func (s *Server) checkTool(name string) error {
+	if name == "" {
+		return nil
+	}
+	var valid []string
+	for _, t := range s.Tools() {
+		valid = append(valid, t.Spec().Name)
+	}
+	slices.Sort(valid)
+	if slices.Contains(valid, name) {
+		return nil
+	}
+	return dialect.NoFilter("tool_name", name, valid)
 }
 
 func (u *Usage) add(found []store.Use) {

@@ -56,6 +56,15 @@ func TestUsageCountsCallsAndSuccesses(t *testing.T) {
 	}
 }
 
+// TestUsageOfNoTool: a name that no tool has is INVALID_FILTER with the valid ones.
+func TestUsageOfNoTool(t *testing.T) {
+	h := newHarness(t)
+	d := details(t, h.ask("get_usage_stats", map[string]any{"tool_name": "make_task"}), "INVALID_FILTER")
+	if valid := d["valid_values"].([]any); d["filter_name"] != "tool_name" || d["invalid_value"] != "make_task" || len(valid) != len(h.server.Tools()) || valid[0] != "audit_workspace_integrity" {
+		t.Errorf("got %v", d)
+	}
+}
+
 // TestUsageIsOfSomeDays: today, and as many before it as are asked for.
 func TestUsageIsOfSomeDays(t *testing.T) {
 	h := newHarness(t)

@@ -320,8 +320,11 @@ func TestSuggestionOfALargeAnswerWorks(t *testing.T) {
 		t.Errorf("got %v", d)
 	}
 	var limit int
-	if _, err := fmt.Sscanf(answer["suggestion"].(string), "Use limit=%d,", &limit); err != nil {
+	if _, err := fmt.Sscanf(answer["suggestion"].(string), "Use limit=%d, or mode=summary without a limit.", &limit); err != nil {
 		t.Fatalf("%v: %v", answer["suggestion"], err)
+	}
+	if page := h.ask("list_tasks", map[string]any{"mode": "summary"}); page["returned_count"] != 100.0 {
+		t.Errorf("the suggested mode: got %v", page)
 	}
 	page := h.ask("list_tasks", map[string]any{"mode": "details", "limit": limit})
 	if page["returned_count"] != float64(limit) || page["total_count"] != float64(tasks) {

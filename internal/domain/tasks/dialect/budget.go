@@ -38,11 +38,11 @@ func TooLarge(tokens, fitting int, details bool) error {
 	suggestion := "Use a smaller max_depth."
 	switch {
 	case fitting > 0 && details:
-		suggestion = fmt.Sprintf("Use limit=%d, or mode=summary.", fitting)
+		suggestion = fmt.Sprintf("Use limit=%d, or mode=summary without a limit.", fitting)
 	case fitting > 0:
 		suggestion = fmt.Sprintf("Use limit=%d.", fitting)
 	case details:
-		suggestion = "Use mode=summary, and get_task for the details of one."
+		suggestion = "Use mode=summary without a limit, and get_task for the details of one."
 	}
 	return record.ErrResponseSize.New("The answer would have about %d tokens, and %d is the most.", tokens, MaxTokens).
 		Suggest("%s", suggestion).With("actual_tokens", tokens).With("max_tokens", MaxTokens)

@@ -54,9 +54,13 @@ func pagination(v *tool.Violation) error {
 
 // filter tells the valid values of a field.
 func filter(v *tool.Violation) error {
-	valid := map[string][]string{"status": record.Statuses(), "priority": record.Priorities(), "entity_type": record.EntityTypes()}[v.Field]
-	return record.ErrFilter.New("%q is no valid %s. Valid are: %s.", fault.Clip(asSent(v.Value), 80), v.Field, strings.Join(valid, ", ")).
-		With("filter_name", v.Field).With("invalid_value", v.Value).With("valid_values", valid)
+	return NoFilter(v.Field, v.Value, map[string][]string{"status": record.Statuses(), "priority": record.Priorities(), "entity_type": record.EntityTypes()}[v.Field])
+}
+
+// NoFilter is INVALID_FILTER: a value of a filter that none of the valid ones is.
+func NoFilter(name string, value any, valid []string) error {
+	return record.ErrFilter.New("%q is no valid %s. Valid are: %s.", fault.Clip(asSent(value), 80), name, strings.Join(valid, ", ")).
+		With("filter_name", name).With("invalid_value", value).With("valid_values", valid)
 }
 
 // asSent returns a text as it is, and every other value as JSON.
