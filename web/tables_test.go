@@ -9,11 +9,11 @@ import (
 
 // Rows that an answer names none of, and does not count, are folded: they are not what
 // was asked for. A summary of them shows them.
-func TestRowsThatAnAnswerDoesNotTellAreFolded(t *testing.T) {
+func TestRowsThatAnAnswerDoesNotNameAreFolded(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
-	for text, told := range map[string]bool{
+	for text, named := range map[string]bool{
 		"I found no employees (this year).": false, "Niemand wurde dieses Jahr eingestellt.": false, "7 people were hired in 2019.": false, "I can't do that here because I do not understand \"Why\".": false, "Das kann ich hier nicht.": false, "Nothing fits. Person 11 is none of them.": false,
 		"Here they are.": true, "All 5 employees; 2 of them are new.": true, "Nobody but Person 1.": true, "Your team of 2026, for $45 a day.": true, "2 earn more; e1000000-0000-0000-0000-000000000003 does.": true,
 	} {
@@ -22,7 +22,7 @@ func TestRowsThatAnAnswerDoesNotTellAreFolded(t *testing.T) {
 		p.ask("Who was hired this year?")
 		p.Sees("[data-turn=done] [data-text]", text)
 		got := eval[string](p, `(() => { const node = document.querySelector("[data-turn=done] .tool-result"); return node.open + " " + !node.querySelector("[data-unsaid]").checkVisibility() })()`)
-		if want := fmt.Sprint(told, told); got != want {
+		if want := fmt.Sprint(named, named); got != want {
 			t.Errorf("%q: the rows are open, and not called unnamed: %s, want %s", text, got, want)
 		}
 	}

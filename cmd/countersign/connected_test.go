@@ -58,16 +58,16 @@ func TestDemoConnectsTheServersOfAFile(t *testing.T) {
 	overHTTP := func(address string) string {
 		return fmt.Sprintf(`{"url": %q, "allow_private": true, "headers": {"Authorization": "Bearer %s"}, "roles": ["manager"]}`, address+"/mcp", token)
 	}
-	ledger := newLedger(t)
+	payments := newPayments(t)
 	file := filepath.Join(t.TempDir(), "mcp.json")
-	text := fmt.Sprintf(`{"mcpServers": {"everything": {"command": %q, "args": [%q], "roles": ["employee"]}, "people": %s, "archive": %s, "ledger": {"url": %q, "allow_private": true, "roles": ["employee"]}}}`,
-		command, script, overHTTP(people.Servers["hr"]), overHTTP(olderRevision(t, people.Servers["hr"])), ledger.url)
+	text := fmt.Sprintf(`{"mcpServers": {"everything": {"command": %q, "args": [%q], "roles": ["employee"]}, "people": %s, "archive": %s, "payments": {"url": %q, "allow_private": true, "roles": ["employee"]}}}`,
+		command, script, overHTTP(people.Servers["hr"]), overHTTP(olderRevision(t, people.Servers["hr"])), payments.url)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := demoFor(t, "--mcp", file)
-	p.awaitTools(t, "nina.patel", "everything.echo", "people.list_employees", "archive.list_employees", "ledger.pay")
-	p.checkUnknown(t, ledger)
+	p.awaitTools(t, "nina.patel", "everything.echo", "people.list_employees", "archive.list_employees", "payments.pay")
+	p.checkUnknown(t, payments)
 	nina := p.token(t, "nina.patel", "gateway")
 	if a := send(t, "POST", p.Gateway+"/api/mcp/everything/echo", nina, map[string]string{"message": "hello"}); a.status != 200 || !strings.Contains(a.body, "Echo: hello") {
 		t.Errorf("everything.echo: got %d %s", a.status, a.body)

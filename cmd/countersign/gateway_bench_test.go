@@ -39,7 +39,7 @@ type lap struct {
 	headers []string
 	want    string   // a part of the answer; @ is the call's number
 	through *process // between the client and the server; nil: nothing
-	facts   string   // where that says what it has allocated
+	metrics string   // where that says what it has allocated
 
 	took    []time.Duration
 	cpu     time.Duration // of what is between
@@ -95,34 +95,34 @@ func alternate(b *testing.B, laps []*lap, clients int) {
 
 // gatewayRig is the processes of BenchmarkGateway.
 type gatewayRig struct {
-	gateway    *process
-	url, facts string // of the gateway
-	token      string
-	employee   string
-	servers    map[string]string   // addresses
-	hops       map[string]string   // by server
-	between    map[string]*process // the hops
-	others     map[string]string   // other gateways by server, of the flag
+	gateway      *process
+	url, metrics string // of the gateway
+	token        string
+	employee     string
+	servers      map[string]string   // addresses
+	hops         map[string]string   // by server
+	between      map[string]*process // the hops
+	others       map[string]string   // other gateways by server, of the flag
 }
 
 func newGatewayRig(b *testing.B) *gatewayRig {
 	d, folder := sharedDemo(b), dataFolder(b)
 	pg := privatePostgres(b, folder)
-	gatewayPort, hrPort, echoPort, factsPort := freePort(b), freePort(b), freePort(b), freePort(b)
+	gatewayPort, hrPort, echoPort, metricsPort := freePort(b), freePort(b), freePort(b), freePort(b)
 	gatewayFile, path := writeConfigs(b, folder, map[string]string{
 		"GATEWAY_PORT": gatewayPort, "HR_PORT": hrPort, "ISSUER": d.Issuer, "REDIS": redisServer(b, folder),
 		"DATABASE": loginURL(b, pg, hr.Login), "ADMIN": pg.AdminURL("postgres"), "FOLDER": folder,
 		"SERVERS": "  sales: {url: \"http://localhost:" + echoPort + "\"}", // the echo server, under a name that the gateway knows
 		"MORE":    "limits: {requests_per_second: 1000000, mcp_sessions: 2000}",
 	})
-	appendTo(b, gatewayFile, "metrics: {listen: \"127.0.0.1:"+factsPort+"\"}\n")
+	appendTo(b, gatewayFile, "metrics: {listen: \"127.0.0.1:"+metricsPort+"\"}\n")
 	for _, args := range [][]string{{"migrate", "--config", path}, {"seed", "--config", path}} {
 		if out, code := runConfigured(b, auditOf(path, "check"), args...); code != 0 {
 			b.Fatalf("%v: exit %d: %s", args, code, out)
 		}
 	}
 	r := &gatewayRig{
-		url: "http://localhost:" + gatewayPort, facts: "http://localhost:" + factsPort, token: d.token(b, "alice.chen", "gateway"), employee: employee(b, "Marcus Johnson").ID,
+		url: "http://localhost:" + gatewayPort, metrics: "http://localhost:" + metricsPort, token: d.token(b, "alice.chen", "gateway"), employee: employee(b, "Marcus Johnson").ID,
 		servers: map[string]string{"hr": "http://localhost:" + hrPort, "echo": "http://localhost:" + echoPort}, hops: map[string]string{}, between: map[string]*process{}, others: map[string]string{},
 	}
 	self, err := os.Executable()
@@ -227,10 +227,10 @@ func (r *gatewayRig) laps(b *testing.B, server string) []*lap {
 	session := []string{"Authorization", "Bearer " + r.token, "Mcp-Protocol-Version", "2025-11-25", "Mcp-Session-Id", begin(b, r.url, "Bearer "+r.token)}
 	laps := []*lap{
 		{name: "direct", url: r.servers[server], body: modern, headers: headers, want: want},
-		{name: "bare hop", url: r.hops[server], body: modern, headers: headers, want: want, through: r.between[server], facts: r.hops[server]},
-		{name: "gateway, 2026-07-28", url: r.url, body: modern, headers: headers, want: want, through: r.gateway, facts: r.facts},
-		{name: "gateway, 2025-11-25", url: r.url, body: fmt.Sprintf(call, ""), headers: session, want: want, through: r.gateway, facts: r.facts},
-		{name: "gateway, the SDK on both sides", url: r.url, body: sdk, headers: headers, want: want, through: r.gateway, facts: r.facts},
+		{name: "bare hop", url: r.hops[server], body: modern, headers: headers, want: want, through: r.between[server], metrics: r.hops[server]},
+		{name: "gateway, 2026-07-28", url: r.url, body: modern, headers: headers, want: want, through: r.gateway, metrics: r.metrics},
+		{name: "gateway, 2025-11-25", url: r.url, body: fmt.Sprintf(call, ""), headers: session, want: want, through: r.gateway, metrics: r.metrics},
+		{name: "gateway, the SDK on both sides", url: r.url, body: sdk, headers: headers, want: want, through: r.gateway, metrics: r.metrics},
 	}
 	if other := r.others[server]; other != "" {
 		laps = append(laps, &lap{name: "another gateway", url: other, body: modern, headers: headers, want: want})
@@ -282,7 +282,7 @@ func (l *lap) allocated(b *testing.B) float64 {
 	if l.through == nil {
 		return 0
 	}
-	return scraped(b, l.facts)["go_memstats_mallocs_total"]
+	return scraped(b, l.metrics)["go_memstats_mallocs_total"]
 }
 
 // many makes so many calls.
@@ -372,8 +372,8 @@ type holding struct {
 }
 
 func (r *gatewayRig) held(b *testing.B, when string) holding {
-	facts := scraped(b, r.facts)
-	h := holding{when: when, descriptors: facts["process_open_fds"], routines: facts["go_goroutines"], beginnings: scraped(b, r.servers["echo"])["beginnings"]}
+	metrics := scraped(b, r.metrics)
+	h := holding{when: when, descriptors: metrics["process_open_fds"], routines: metrics["go_goroutines"], beginnings: scraped(b, r.servers["echo"])["beginnings"]}
 	h.resident, h.anonymous = resident(b, r.gateway)
 	return h
 }

@@ -400,7 +400,7 @@ func configWith(t *testing.T, path, old, changed string) string {
 func checkConnected(t *testing.T, gatewayFile string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "mcp.json")
-	text := fmt.Sprintf(`{"mcpServers": {"ledger": {"url": %q, "allow_private": true, "roles": ["employee"], "tools": {"pay": {"approve": "never"}}}, "gone": {"url": "http://127.0.0.1:1", "allow_private": true}}}`, newLedger(t).url)
+	text := fmt.Sprintf(`{"mcpServers": {"payments": {"url": %q, "allow_private": true, "roles": ["employee"], "tools": {"pay": {"approve": "never"}}}, "gone": {"url": "http://127.0.0.1:1", "allow_private": true}}}`, newPayments(t).url)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -411,18 +411,18 @@ func checkConnected(t *testing.T, gatewayFile string) {
 		return strings.Join(strings.Fields(out), " "), code
 	}
 	out, code := runs("check")
-	for _, want := range []string{"it weakens a check: mcp_file", "allow_private", "approve: never", "connected server ledger", "connected server gone failed"} {
+	for _, want := range []string{"it weakens a check: mcp_file", "allow_private", "approve: never", "connected server payments", "connected server gone failed"} {
 		if !strings.Contains(out, want) || code != commandline.ExitFailed {
 			t.Errorf("check, exit %d: %q is missing in\n%s", code, want, out)
 		}
 	}
-	if out, code := runs("tools", "--accept", "ledger.pay"); code != commandline.ExitDone || !strings.Contains(out, "ledger.pay was accepted") {
+	if out, code := runs("tools", "--accept", "payments.pay"); code != commandline.ExitDone || !strings.Contains(out, "payments.pay was accepted") {
 		t.Errorf("accepting: exit %d\n%s", code, out)
 	}
 	if lock, err := os.ReadFile(filepath.Join(filepath.Dir(file), "mcp.lock.json")); err != nil || !strings.Contains(string(lock), "Pays.") {
 		t.Errorf("the lock: %v %s", err, lock)
 	}
-	if out, code := runs("tools", "--accept", "ledger.refund"); code != commandline.ExitFailed {
+	if out, code := runs("tools", "--accept", "payments.refund"); code != commandline.ExitFailed {
 		t.Errorf("a tool that there is not: exit %d\n%s", code, out)
 	}
 }

@@ -18,18 +18,18 @@ import (
 	"countersign.dev/internal/commandline"
 )
 
-// ledger is another's server, whose answer to a call is always lost.
-type ledger struct {
+// payments is another's server, whose answer to a call is always lost.
+type payments struct {
 	url  string
 	paid atomic.Int32
 }
 
-func newLedger(t *testing.T) *ledger {
+func newPayments(t *testing.T) *payments {
 	t.Helper()
-	server := mcp.NewServer(&mcp.Implementation{Name: "ledger", Version: "1"}, nil)
+	server := mcp.NewServer(&mcp.Implementation{Name: "payments", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "pay", Description: "Pays.", InputSchema: map[string]any{"type": "object"}}, nil)
 	rpc := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
-	l := &ledger{}
+	l := &payments{}
 	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if bytes.Contains(body, []byte(`"tools/call"`)) {
@@ -46,14 +46,14 @@ func newLedger(t *testing.T) *ledger {
 
 // checkUnknown approves a payment whose answer is lost, over each surface: the outcome
 // is unknown there, also when it is asked for again, and nothing is paid twice.
-func (p *process) checkUnknown(t *testing.T, l *ledger) {
+func (p *process) checkUnknown(t *testing.T, l *payments) {
 	t.Helper()
 	token := p.token(t, "nina.patel", "gateway")
 	for i, surface := range []struct {
 		name   string
 		answer func(t *testing.T, token, id string) string
 	}{{"/api/confirm", p.approveOverHTTP}, {"/ws", p.approveOverSocket}, {"the terminal", p.approveInChat}} {
-		a := send(t, "POST", p.Gateway+"/api/mcp/ledger/pay", token, map[string]any{})
+		a := send(t, "POST", p.Gateway+"/api/mcp/payments/pay", token, map[string]any{})
 		var pending struct{ ConfirmationID string }
 		if err := json.Unmarshal([]byte(a.body), &pending); err != nil || pending.ConfirmationID == "" {
 			t.Fatalf("%s: got %d %s, want what waits", surface.name, a.status, a.body)

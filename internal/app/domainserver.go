@@ -75,7 +75,7 @@ func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database
 	if err != nil {
 		return err
 	}
-	handler, err := p.surface(d, server, edge, o)
+	handler, err := p.handler(d, server, edge, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
@@ -111,7 +111,7 @@ func (p *platform) edge(d domain, server storage.Server, o domainOptions) (*mcps
 	return mcpserver.New(page.Toolbox(tools), mcpserver.Options{
 		Name: "countersign-" + d.name, Title: "Countersign: " + d.title, Version: Version(), Website: website, Instructions: d.instructions, Scopes: clientScopes(o.scopes),
 		Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.resource(), AuthorizationServers: urlsOf(o.issuers), AllowedHosts: o.hosts, AllowedOrigins: o.origins,
-		Resources: d.resources, Ready: server.Ready, Confirmations: tools, Show: page.Shown(tools.Confirmation), Quotas: p.quotas, Admission: p.queue, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
+		Resources: d.resources, Ready: server.Ready, Confirmations: tools, Show: page.Shown(tools.Confirmation), Quotas: p.quotas, Admission: p.queue, Refused: p.refused(d.name), Observer: p.metrics.Observer(d.name), Log: log,
 	})
 }
 
@@ -158,9 +158,9 @@ func mounted(d domain, server storage.Server, o tool.Options) (toolbox, error) {
 	return dialect.NewToolbox(runner, own, "workspace_path"), nil
 }
 
-// surface is the handler of a domain server: the MCP and REST edge, beside what
+// handler is that of a domain server: the MCP and REST edge, beside what
 // the domain serves by itself.
-func (p *platform) surface(d domain, server storage.Server, edge *mcpserver.Server, o domainOptions) (http.Handler, error) {
+func (p *platform) handler(d domain, server storage.Server, edge *mcpserver.Server, o domainOptions) (http.Handler, error) {
 	s, ok := server.(*codesearch.Server)
 	if !ok {
 		return edge.Handler(), nil
@@ -182,8 +182,8 @@ func (p *platform) surface(d domain, server storage.Server, edge *mcpserver.Serv
 	if local {
 		options.Anonymous = programs
 	}
-	own := p.queue.Bracket(s.Surface(endpoint.Options{
-		Enter: gate.New(options).EnterReading, CheckHost: origins.CheckHost, Loopback: local, Observer: p.metrics.Surface(d.name), Log: log,
+	own := p.queue.Bracket(s.Endpoint(endpoint.Options{
+		Enter: gate.New(options).EnterReading, CheckHost: origins.CheckHost, Loopback: local, Observer: p.metrics.Observer(d.name), Log: log,
 	}))
 	other := edge.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -125,7 +125,7 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 			Show:         approval.At(o.url).Shown(servers.Confirmation),
 			Prompts:      prompts,
 			Resources:    resourcesAt(server, o.servers),
-			Surface:      access.SurfaceMCP, Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: strings.TrimSuffix(o.url+"/mcp/"+server, "/"), AllowedOrigins: o.origins, AuthorizationServers: []string{o.issuers[0].URL}, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
+			Surface:      access.SurfaceMCP, Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: strings.TrimSuffix(o.url+"/mcp/"+server, "/"), AllowedOrigins: o.origins, AuthorizationServers: []string{o.issuers[0].URL}, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Observer(gatewayName), Log: p.log,
 		})
 		if err != nil {
 			return nil, err
@@ -141,7 +141,7 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Scopes: clientScopes(o.scopes), Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Audit: p.audit,
 		Oversight:     oversight.New(oversight.Options{Log: p.auditPath, Audit: p.audit, Servers: servers, Held: upstream.Foreign{Upstream: servers}.EachHeld, Usage: used}),
 		Conversations: conversations, Models: o.models, Usage: used, Prompts: upstream.Texts{Upstream: servers}, Servers: servers, Confirmations: servers,
-		Web: web.Files, MCP: edge, JWKS: jwks, Quotas: p.quotas, Admission: p.queue, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
+		Web: web.Files, MCP: edge, JWKS: jwks, Quotas: p.quotas, Admission: p.queue, Refused: p.refused(gatewayName), Observer: p.metrics.Observer(gatewayName), Log: p.log,
 	})
 }
 

@@ -125,7 +125,7 @@ func compareProperty(found map[string]string, place string, want schema, got any
 	if inner, ok := want["properties"]; ok {
 		compareProperties(found, place, schema{"properties": inner}, ours)
 	}
-	mine, theirs := facts(ours), facts(want)
+	mine, theirs := normal(ours), normal(want)
 	for _, key := range slices.Sorted(maps.Keys(eitherKeys(mine, theirs))) {
 		if !reflect.DeepEqual(mine[key], theirs[key]) {
 			found[place+" "+key] = fmt.Sprintf("%s is %v, want %v", key, mine[key], theirs[key])
@@ -133,15 +133,15 @@ func compareProperty(found map[string]string, place string, want schema, got any
 	}
 }
 
-// facts is the normal form of a schema: alternatives that differ only in their
+// normal is the normal form of a schema: alternatives that differ only in their
 // type become one list of types.
-func facts(s schema) schema {
+func normal(s schema) schema {
 	out := schema{}
 	for key, value := range s {
 		switch key {
 		case "description", "properties", "required", "additionalProperties":
 		case "items":
-			out[key] = facts(value.(schema))
+			out[key] = normal(value.(schema))
 		case "type":
 			out[key] = sortedTexts(value)
 		case "oneOf":
@@ -156,7 +156,7 @@ func facts(s schema) schema {
 func mergeAlternatives(out schema, alternatives []any) {
 	var types, others []string
 	for _, a := range alternatives {
-		f := facts(a.(schema))
+		f := normal(a.(schema))
 		if only, ok := f["type"].([]string); ok && len(f) == 1 {
 			types = append(types, only...)
 			continue

@@ -165,7 +165,7 @@ func (l Limits) EventOf(e agent.Event) (event Event, ok bool) {
 	case agent.ToolStarted:
 		return Event{
 			Type: ToolStarted, CallID: e.Call.ID, Tool: e.Call.Tool, Server: e.Server, Args: argsOf(e.Call),
-			Message: spoken(e.Call.Tool) + "…",
+			Message: displayName(e.Call.Tool) + "…",
 		}, true
 	case agent.ToolProgress:
 		return Event{Type: ToolProgress, CallID: e.Call.ID, Tool: e.Call.Tool, Server: e.Server, Message: progress(e)}, true
@@ -194,9 +194,9 @@ func (l Limits) finished(e agent.ToolFinished) Event {
 	return event
 }
 
-// spoken is a tool's name for people: list_employees is "List employees". A connected
+// displayName is a tool's name for people: list_employees is "List employees". A connected
 // server's tool keeps the name of its server: "notes.add note".
-func spoken(tool string) string {
+func displayName(tool string) string {
 	words := strings.ReplaceAll(tool, "_", " ")
 	if words == "" || strings.Contains(words, ".") {
 		return words
@@ -206,7 +206,7 @@ func spoken(tool string) string {
 
 // summary says the call's outcome in a line.
 func summary(e agent.ToolFinished) string {
-	o, name := e.Outcome, spoken(e.Call.Tool)
+	o, name := e.Outcome, displayName(e.Call.Tool)
 	switch {
 	case o.Fault() != nil:
 		return o.Fault().Message
@@ -231,7 +231,7 @@ func progress(e agent.ToolProgress) string {
 	} else if len(words) > 0 {
 		return p.Message
 	}
-	message := fmt.Sprintf("%s… %s", spoken(e.Call.Tool), strconv.FormatFloat(p.Done, 'f', -1, 64))
+	message := fmt.Sprintf("%s… %s", displayName(e.Call.Tool), strconv.FormatFloat(p.Done, 'f', -1, 64))
 	if p.Total > 0 {
 		message += " of " + strconv.FormatFloat(p.Total, 'f', -1, 64)
 	}

@@ -1,5 +1,5 @@
 // Package eval asks a set of questions of a model, through a running gateway as
-// a person would, and says what was right, honest and how dear it was. It is how
+// a person would, and says what was right, what was honest and what it cost. It is how
 // a company picks its model: it takes the company's own questions too.
 //
 // A question says what a right answer rests on: the tools, their arguments and

@@ -1,4 +1,4 @@
-// Package gateway is the chat host's HTTP surface: routes, and encoders of what
+// Package gateway is the chat host's HTTP API: routes, and encoders of what
 // the rooms below return. It remembers nothing: package conversation has the
 // conversations, package session the browser sign-ins, package confirm the
 // confirmations. It knows no tool, no role table and no model vendor: servers

@@ -85,7 +85,7 @@ type Options struct {
 // Gateway is the host's API.
 type Gateway struct {
 	o       Options
-	surface httpx.ErrorWriter
+	errors  httpx.ErrorWriter
 	origins *httpx.OriginPolicy
 	gate    *gate.Gate
 	probe   httpx.Probe // whether questions can be answered

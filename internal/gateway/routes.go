@@ -30,7 +30,7 @@ func New(o Options) (*Gateway, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Limits.Body = cmp.Or(o.Limits.Body, 256<<10)
 	g := &Gateway{o: o, probe: httpx.Probe{Check: o.Conversations.Ready}}
-	g.surface = httpx.ErrorWriter{Write: g.writeError, Log: o.Log, Observer: o.Observer}
+	g.errors = httpx.ErrorWriter{Write: g.writeError, Log: o.Log, Observer: o.Observer}
 	g.origins = httpx.NewOriginPolicy(o.PublicURL)
 	g.origins.Origins = o.Origins
 	options := gate.Options{Surface: access.SurfaceAPI, Origins: g.origins, Verify: o.Verify, Metadata: o.PublicURL + gate.WellKnown, Scopes: o.Scopes, MaxBody: o.Limits.Body, Quotas: o.Quotas, Refused: o.Refused}
@@ -62,13 +62,13 @@ func New(o Options) (*Gateway, error) {
 
 // Handler serves the whole API.
 func (g *Gateway) Handler() http.Handler {
-	g.whole = g.o.Admission.Bracket(g.surface.Middleware(g.origins.CORS(g.routes())))
+	g.whole = g.o.Admission.Bracket(g.errors.Middleware(g.origins.CORS(g.routes())))
 	return g.whole
 }
 
 // routes is the whole API.
 func (g *Gateway) routes() http.Handler {
-	m := httpx.NewMux(g.surface)
+	m := httpx.NewMux(g.errors)
 	routeChat(m, g)
 	confirmations := g.answers
 	m.Handle("POST /api/confirm/{id}", g.confirmErrors().Handle(g.person(confirmations.answer)))
@@ -106,8 +106,8 @@ func (g *Gateway) routes() http.Handler {
 	if g.o.MCP != nil {
 		mcp := &g.mcp
 		mcp.make, mcp.names, mcp.about = g.o.MCP, g.tools.servers, g.metadataOf
-		m.HandleMethods("/mcp", mcpserver.Methods(), g.surface.Handle(mcp.serve))
-		m.HandleMethods("/mcp/{server}", mcpserver.Methods(), g.surface.Handle(mcp.serve))
+		m.HandleMethods("/mcp", mcpserver.Methods(), g.errors.Handle(mcp.serve))
+		m.HandleMethods("/mcp/{server}", mcpserver.Methods(), g.errors.Handle(mcp.serve))
 		m.HandleFunc("GET /.well-known/oauth-protected-resource/mcp/{server}", mcp.metadata)
 	}
 	if g.o.Web != nil {

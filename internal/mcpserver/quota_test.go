@@ -32,8 +32,8 @@ func limited(t testing.TB, limits quota.Limits) func(*mcpserver.Options) {
 	return limitedOn(t, engine.URL(), limits)
 }
 
-// standing are limits by a fixed clock: no one gains a request while a test runs.
-func standing(t testing.TB, limits quota.Limits) func(*mcpserver.Options) {
+// frozen are limits by a fixed clock: no one gains a request while a test runs.
+func frozen(t testing.TB, limits quota.Limits) func(*mcpserver.Options) {
 	t.Helper()
 	mini := miniredis.RunT(t)
 	mini.SetTime(time.Now())
@@ -52,7 +52,7 @@ func limitedOn(t testing.TB, address string, limits quota.Limits) func(*mcpserve
 }
 
 func TestRequestOverTheQuotaIsRejectedOnEverySurface(t *testing.T) {
-	h := open(t, standing(t, quota.Limits{Requests: 1}))
+	h := open(t, frozen(t, quota.Limits{Requests: 1}))
 	spend := func(token string) reply {
 		for range 10 {
 			if got := h.send(t, "POST", "/tools/echo", token, `{}`); got.status != 200 {
@@ -120,7 +120,7 @@ func TestBytesArePaidFor(t *testing.T) {
 			return resp.StatusCode
 		},
 	} {
-		h := open(t, standing(t, quota.Limits{Requests: 20}), admit) // 40 at once
+		h := open(t, frozen(t, quota.Limits{Requests: 20}), admit) // 40 at once
 		send(h)
 		refused := false
 		for range 38 { // with the first one within the burst; what is not declared is counted when it has been answered

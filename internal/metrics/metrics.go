@@ -91,17 +91,17 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: scrapes, Timeout: 10 * time.Second})
 }
 
-// surface counts the requests of one server's HTTP surface.
-type surface struct {
+// observer counts the requests of one server.
+type observer struct {
 	metrics *Metrics
 	server  string
 }
 
-// Surface returns the observer of the requests of a server, or of the gateway.
-func (m *Metrics) Surface(server string) httpx.Observer { return surface{m, server} }
+// Observer returns the observer of the requests of a server, or of the gateway.
+func (m *Metrics) Observer(server string) httpx.Observer { return observer{m, server} }
 
 // Request implements httpx.Observer.
-func (s surface) Request(route string, status int, took time.Duration) {
+func (s observer) Request(route string, status int, took time.Duration) {
 	if route == "" || route == "/" {
 		route = other // no route of ours
 	}
@@ -110,7 +110,7 @@ func (s surface) Request(route string, status int, took time.Duration) {
 }
 
 // Error implements httpx.Observer.
-func (s surface) Error(code string) {
+func (s observer) Error(code string) {
 	s.metrics.errors.WithLabelValues(s.server, s.metrics.names.bounded(code)).Inc()
 }
 

@@ -40,8 +40,8 @@ func (servers) EachBreaker(report func(string, int)) {
 // used is metrics with a value in each.
 func used() *metrics.Metrics {
 	m := metrics.New()
-	m.Surface("hr").Request("POST /tools/{name}", 200, time.Millisecond)
-	m.Surface("hr").Error("BAD_REQUEST")
+	m.Observer("hr").Request("POST /tools/{name}", 200, time.Millisecond)
+	m.Observer("hr").Error("BAD_REQUEST")
 	m.Calls("hr")("get_employee", "success", time.Millisecond)
 	m.Upstream("hr", "get_employee", "TIMEOUT", time.Second)
 	m.Confirmation("applied")
@@ -112,7 +112,7 @@ func TestLabelsThatOthersChooseAreBounded(t *testing.T) {
 	}
 	for _, text := range []string{"Frank Davis", "frank@tamshai.local", "521-90-1234", strings.Repeat("x", 65), "a\nb", ""} {
 		m.Upstream("foreign", text, text, time.Millisecond)
-		m.Surface("gateway").Error(text)
+		m.Observer("gateway").Error(text)
 	}
 	series := regexp.MustCompile(`(?m)^countersign_upstream_calls_total\{.*$`).FindAllString(scrape(t, m), -1)
 	if len(series) > 1002 {

@@ -60,7 +60,7 @@ func (d *FakeDomain) Tools() []tool.Tool {
 		tool.Offsets(tool.Spec{Name: "page_notes", Title: "Page notes", Description: "List notes by offset.", Allow: everyone, Noun: "notes"}, d.page),
 		tool.Edit(tool.Spec{Name: "add_note", Title: "Add a note", Description: "Add a note of your own.", Allow: everyone}, d.add),
 		tool.Write(tool.Spec{Name: "burn_note", Title: "Burn a note", Description: "Burn a note for good.", Allow: []access.Role{access.Manager}},
-			tool.Steps[noteID, burnCard, burnFacts, burned]{Preview: d.previewBurn, Apply: d.burn}),
+			tool.Steps[noteID, burnPreview, burnPrecondition, burned]{Preview: d.previewBurn, Apply: d.burn}),
 	}
 }
 
@@ -147,32 +147,32 @@ func (d *FakeDomain) add(ctx context.Context, in addNote) (Note, error) {
 	return n, nil
 }
 
-type burnCard struct {
+type burnPreview struct {
 	NoteID   int             `json:"noteId"`
 	Diary    string          `json:"diary" mask:"diary"`
 	Relation access.Relation `json:"-"`
 }
 
 // Message is the card's sentence.
-func (c burnCard) Message() tool.Sentence {
+func (c burnPreview) Message() tool.Sentence {
 	return tool.Say("Burn the note with the diary %s?", c.Diary)
 }
 
-type burnFacts struct{ Text string }
+type burnPrecondition struct{ Text string }
 
 type burned struct {
 	Burned  bool   `json:"burned"`
 	Message string `json:"message"`
 }
 
-func (d *FakeDomain) previewBurn(ctx context.Context, in noteID) (burnCard, burnFacts, error) {
+func (d *FakeDomain) previewBurn(ctx context.Context, in noteID) (burnPreview, burnPrecondition, error) {
 	n, err := d.get(ctx, in)
-	return burnCard{NoteID: n.ID, Diary: n.Diary, Relation: n.Relation}, burnFacts{n.Text}, err
+	return burnPreview{NoteID: n.ID, Diary: n.Diary, Relation: n.Relation}, burnPrecondition{n.Text}, err
 }
 
 type burningKey struct{}
 
-func (d *FakeDomain) burn(ctx context.Context, in noteID, _ burnFacts) (burned, error) {
+func (d *FakeDomain) burn(ctx context.Context, in noteID, _ burnPrecondition) (burned, error) {
 	undo, ok := ctx.Value(burningKey{}).(*[]Note)
 	if !ok {
 		return burned{}, errors.New("a change outside of a transaction")

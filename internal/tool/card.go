@@ -76,9 +76,9 @@ func quotedFields(shown reflect.Type) (all []quotation, err error) {
 	return all, nil
 }
 
-// show masks a preview for the caller, and escapes invisible characters in its facts
+// show masks a preview for the caller, and escapes invisible characters in its fields
 // and quotations.
-func (c *admitted) show(p Preview) (facts object, message string, err error) {
+func (c *admitted) show(p Preview) (fields object, message string, err error) {
 	v := reflect.New(c.tool.shown)
 	v.Elem().Set(reflect.ValueOf(p))
 	if c.tool.shownPlan != nil {
@@ -88,17 +88,17 @@ func (c *admitted) show(p Preview) (facts object, message string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if err := json.Unmarshal(encoded, &facts); err != nil {
+	if err := json.Unmarshal(encoded, &fields); err != nil {
 		return nil, "", fmt.Errorf("a preview must be a JSON object: %w", err)
 	}
 	isQuoted := func(name string) bool {
 		return slices.ContainsFunc(c.tool.quoted, func(q quotation) bool { return q.field == name })
 	}
-	for name, value := range facts {
-		facts[name] = plaintext.EscapeValue(value, isQuoted(name))
+	for name, value := range fields {
+		fields[name] = plaintext.EscapeValue(value, isQuoted(name))
 	}
-	c.tool.quote(facts, writerOn(c.who.Provenance().Surface))
-	return facts, v.Elem().Interface().(Preview).Message().String(), nil
+	c.tool.quote(fields, writerOn(c.who.Provenance().Surface))
+	return fields, v.Elem().Interface().(Preview).Message().String(), nil
 }
 
 // writerOn says who wrote the texts that come with a call on a surface, as far as
@@ -113,27 +113,27 @@ func writerOn(s access.Surface) string {
 	return "sent with the request"
 }
 
-// quote adds the quotations of the facts; writer is the author of those that came
+// quote adds the quotations of the fields; writer is the author of those that came
 // with the call.
-func (m *mounted) quote(facts object, writer string) {
+func (m *mounted) quote(fields object, writer string) {
 	var quotes []Quote
 	for _, q := range m.quoted {
-		text, _ := facts[q.field].(string)
+		text, _ := fields[q.field].(string)
 		switch {
 		case text == "" && q.empty != "":
-			facts[q.field] = q.empty
+			fields[q.field] = q.empty
 		case text == "":
 		case !q.ofRow():
 			quotes = append(quotes, Quote{q.field, writer, text})
 		default:
-			row, _ := facts[q.by].(string)
+			row, _ := fields[q.by].(string)
 			text = plaintext.Clip(text, maxRowQuote)
-			facts[q.field] = text
+			fields[q.field] = text
 			quotes = append(quotes, Quote{q.field, "text of " + nameUnless(oneWord, row), text})
 		}
 	}
 	if quotes != nil {
-		facts[keyQuotes] = quotes
+		fields[keyQuotes] = quotes
 	}
 }
 

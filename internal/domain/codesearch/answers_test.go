@@ -183,7 +183,7 @@ func TestHealthSaysHowMuchIsIndexed(t *testing.T) {
 	for _, want := range []string{`{"services":{"index":"partial"},"status":"degraded"}`, `{"services":{"index":"ready"},"status":"healthy"}`, `{"services":{"index":"not_indexed"},"status":"degraded"}`} {
 		s, _ := served(t, o)
 		w := httptest.NewRecorder()
-		s.Surface(endpoint.Options{Loopback: true}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/health", nil))
+		s.Endpoint(endpoint.Options{Loopback: true}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/health", nil))
 		if w.Body.String() != want {
 			t.Errorf("%s, not %s", w.Body, want)
 		}
@@ -216,14 +216,14 @@ func TestWhoReadsWhatOverHTTP(t *testing.T) {
 		{"nina", "", nina, []string{"anonymous", "public", "staff"}},
 		{"nina on a page", "https://example.com", nina, []string{"anonymous", "public", "staff"}},
 	} {
-		surface := s.Surface(endpoint.Options{Loopback: true, Enter: func(_ http.ResponseWriter, r *http.Request) (*http.Request, error) { return r.WithContext(c.as), nil }})
+		handler := s.Endpoint(endpoint.Options{Loopback: true, Enter: func(_ http.ResponseWriter, r *http.Request) (*http.Request, error) { return r.WithContext(c.as), nil }})
 		r := httptest.NewRequest(http.MethodPost, "/mcp/search", strings.NewReader(`{"query":"Seal","limit":20}`))
 		r.Header.Set("Content-Type", "application/json")
 		if c.origin != "" {
 			r.Header.Set("Origin", c.origin)
 		}
 		w := httptest.NewRecorder()
-		surface.ServeHTTP(w, r)
+		handler.ServeHTTP(w, r)
 		var answer struct{ Results []codesearch.Result }
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 			t.Fatal(err)

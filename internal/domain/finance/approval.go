@@ -120,21 +120,21 @@ type share struct {
 	SpentCents     int64
 }
 
-func (s *Server) previewApproval(ctx context.Context, in approveBudget) (card approvalPreview, facts approvalPrecondition, err error) {
+func (s *Server) previewApproval(ctx context.Context, in approveBudget) (preview approvalPreview, precondition approvalPrecondition, err error) {
 	err = s.db.Read(ctx, func(ctx context.Context) error {
 		year := s.fiscalYear(in.FiscalYear)
 		b, err := s.draft(ctx, in.Department, year)
 		if err != nil {
 			return err
 		}
-		facts = approvalPrecondition{ID: b.ID, Department: b.Department, Year: year, SubmittedBy: *b.SubmittedBy, Approver: b.Caller}
-		if err := s.amounts(ctx, in, &facts); err != nil {
+		precondition = approvalPrecondition{ID: b.ID, Department: b.Department, Year: year, SubmittedBy: *b.SubmittedBy, Approver: b.Caller}
+		if err := s.amounts(ctx, in, &precondition); err != nil {
 			return err
 		}
-		card = newApprovalPreview(in, facts)
+		preview = newApprovalPreview(in, precondition)
 		return nil
 	})
-	return card, facts, err
+	return preview, precondition, err
 }
 
 // draft finds the budget to approve and applies every rule about who may approve
@@ -186,23 +186,23 @@ func (s *Server) amounts(ctx context.Context, in approveBudget, seen *approvalPr
 
 func newApprovalPreview(in approveBudget, f approvalPrecondition) approvalPreview {
 	submitted := total(f.Submitted)
-	card := approvalPreview{
+	preview := approvalPreview{
 		BudgetID: f.ID, Department: f.Department, FiscalYear: f.Year, SubmittedBy: f.SubmittedBy, SubmittedAmount: dollars(submitted),
 		ApprovedAmount: dollars(f.Approved), SpentAmount: dollars(f.Spent), Notes: in.Notes, submitted: submitted, approved: f.Approved,
 	}
 	if f.Approved < f.Spent {
-		card.Warning = money(f.Spent) + " of this budget has been spent already, more than would be approved."
+		preview.Warning = money(f.Spent) + " of this budget has been spent already, more than would be approved."
 	}
 	if f.Approved == submitted {
-		return card
+		return preview
 	}
 	change := dollars(f.Approved - submitted)
-	card.Change = &change
+	preview.Change = &change
 	if submitted > 0 {
 		percent := percentOf(f.Approved-submitted, submitted)
-		card.ChangePercent = &percent
+		preview.ChangePercent = &percent
 	}
-	return card
+	return preview
 }
 
 func total(quarters []int64) (cents int64) {

@@ -75,7 +75,7 @@ func domain() conformance.Domain {
 	}
 	const ofMarketing, ofInvoice = ` where department = 'MKT' and fiscal_year = 2026`, ` where number = 'INV-2025-009'`
 	return conformance.Domain{
-		Server: "finance", Codes: (&finance.Server{}).Codes(), Facts: facts,
+		Server: "finance", Codes: (&finance.Server{}).Codes(), Oracle: oracleOf,
 		Engines: []conformance.Engine{schema.Engine(func() *dbtest.Cluster { return cluster })},
 		Calls: []conformance.Call{
 			{Tool: "get_budget", Allow: readers, Email: somebody, In: args{"department": "IT"}},
@@ -167,7 +167,7 @@ type oracle struct{ fixture }
 
 func anyone[R any](conformance.Asker, R) bool { return true }
 
-func facts(name string) conformance.Facts {
+func oracleOf(name string) conformance.Oracle {
 	o := &oracle{collected(dataset(name))}
 	invoices := conformance.Rows[company.Invoice]{
 		Key: "invoice_id", Rows: o.invoices, ID: func(i company.Invoice) string { return i.ID }, Sees: anyone[company.Invoice], Shows: o.showsInvoice,
@@ -188,7 +188,7 @@ func facts(name string) conformance.Facts {
 	if len(o.budgets) > 0 {
 		questions = append(questions, o.aboutBudgets(budgets)...)
 	}
-	return conformance.Facts{Emails: []string{somebody, "bob@tamshai.local", nina}, Questions: questions, Prepare: plantCanaries, Leaks: leaks, Hidden: hidden()}
+	return conformance.Oracle{Emails: []string{somebody, "bob@tamshai.local", nina}, Questions: questions, Prepare: plantCanaries, Leaks: leaks, Hidden: hidden()}
 }
 
 func (o *oracle) aboutBudgets(budgets conformance.Rows[company.Budget]) []conformance.Question {

@@ -82,8 +82,8 @@ func (s *Server) previewDeletion(ctx context.Context, in deleteInvoice) (deletio
 	case i.Status == "approved" || i.Status == "paid":
 		return deletionPreview{}, deletionPrecondition{}, errNotDeletable.New("Invoice %s of %s cannot be deleted: it is %s.", i.Number, i.Vendor, i.Status).With("status", i.Status)
 	}
-	card := deletionPreview{i.ID, i.Number, i.Vendor, dollars(i.Cents), i.Currency, i.Department, i.Status, i.Due, in.Reason, i.Cents}
-	return card, i, nil
+	preview := deletionPreview{i.ID, i.Number, i.Vendor, dollars(i.Cents), i.Currency, i.Department, i.Status, i.Due, in.Reason, i.Cents}
+	return preview, i, nil
 }
 
 const hideInvoice = `

@@ -73,7 +73,7 @@ func domain() conformance.Domain {
 	overview := []string{"hr-read", "manager", "executive"}
 	writers := []string{"hr-write", "executive"}
 	return conformance.Domain{
-		Server: "hr", Codes: (&hr.Server{}).Codes(), Facts: facts,
+		Server: "hr", Codes: (&hr.Server{}).Codes(), Oracle: oracleOf,
 		Engines: []conformance.Engine{schema.Engine(func() *dbtest.Cluster { return cluster })},
 		Calls: []conformance.Call{
 			{Tool: "get_employee", Allow: readers, Email: nina, In: args{"employee_id": id("EMP051")}},
@@ -156,7 +156,7 @@ func newOracle(c *company.Company) *oracle {
 	return o
 }
 
-func facts(name string) conformance.Facts {
+func oracleOf(name string) conformance.Oracle {
 	o := newOracle(dataset(name))
 	var emails []string
 	for i, e := range o.Employees {
@@ -198,7 +198,7 @@ func facts(name string) conformance.Facts {
 			Rows: reviews, Tool: "get_performance_reviews", Draw: drawReviews, Fits: o.fitsReview, Order: func(args) func(a, b company.Review) int { return newestFirst },
 		})
 	}
-	return conformance.Facts{Emails: emails, Leaks: o.leaks, Questions: questions, Hidden: o.hidden()}
+	return conformance.Oracle{Emails: emails, Leaks: o.leaks, Questions: questions, Hidden: o.hidden()}
 }
 
 func drawReviews(r *rand.Rand, some company.Review) args {

@@ -254,8 +254,8 @@ func (s *Server) previewDelete(ctx context.Context, in deleteInput) (deletePrevi
 	case e.Reports > 0:
 		return deletePreview{}, deletePrecondition{}, hasReports(e)
 	}
-	card := deletePreview{e.ID, e.Name, e.Email, e.Department, e.Title, in.Reason}
-	return card, deletePrecondition{e.ID, e.Name, e.Email, e.Department, e.Title}, nil
+	preview := deletePreview{e.ID, e.Name, e.Email, e.Department, e.Title, in.Reason}
+	return preview, deletePrecondition{e.ID, e.Name, e.Email, e.Department, e.Title}, nil
 }
 
 func hasReports(e subject) error {

@@ -97,8 +97,8 @@ func (s *Server) previewSalary(ctx context.Context, in salaryInput) (salaryPrevi
 	if err != nil {
 		return salaryPreview{}, salaryPrecondition{}, err
 	}
-	facts := salaryPrecondition{e.ID, e.Name, e.Grade, e.SalaryCents, cents, e.MinCents, e.MaxCents}
-	return in.preview(e, cents, s.today()), facts, nil
+	precondition := salaryPrecondition{e.ID, e.Name, e.Grade, e.SalaryCents, cents, e.MinCents, e.MaxCents}
+	return in.preview(e, cents, s.today()), precondition, nil
 }
 
 // checkSalary applies the rules about values, and returns the amount in cents.
@@ -123,18 +123,18 @@ func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error)
 func (s *Server) today() string { return s.now().UTC().Format(time.DateOnly) }
 
 func (in salaryInput) preview(e subject, cents int64, today string) salaryPreview {
-	card := salaryPreview{
+	preview := salaryPreview{
 		EmployeeID: e.ID, EmployeeName: e.Name, EmployeeEmail: e.Email, Department: e.Department, JobTitle: e.Title,
 		CurrentSalary: access.NewSensitive(dollars(e.SalaryCents)), NewSalary: dollars(cents), Change: access.NewSensitive(dollars(cents - e.SalaryCents)),
 		GradeRange: e.gradeRange() + " (" + e.Grade + ")", EffectiveDate: today, Reason: in.Reason,
 	}
 	if e.SalaryCents > 0 {
-		card.ChangePercent = access.NewSensitive(math.Round(float64(cents-e.SalaryCents)/float64(e.SalaryCents)*1000) / 10)
+		preview.ChangePercent = access.NewSensitive(math.Round(float64(cents-e.SalaryCents)/float64(e.SalaryCents)*1000) / 10)
 	}
 	if cents < e.MinCents || cents > e.MaxCents {
-		card.Warning = fmt.Sprintf("%s is outside the range of grade %s (%s).", money(dollars(cents)), e.Grade, e.gradeRange())
+		preview.Warning = fmt.Sprintf("%s is outside the range of grade %s (%s).", money(dollars(cents)), e.Grade, e.gradeRange())
 	}
-	return card
+	return preview
 }
 
 // gradeRange is what people of the same grade usually earn, as text.

@@ -127,14 +127,14 @@ func (s *Server) previewClosing(ctx context.Context, in closeDeal) (closingPrevi
 		return closingPreview{}, dealPrecondition{}, err
 	}
 	stage, value := in.result(d)
-	card := closingPreview{
+	preview := closingPreview{
 		DealID: d.ID, DealName: d.DealName, CustomerName: d.CustomerName, Owner: d.Owner, Outcome: in.Outcome, CurrentStage: d.Stage, NewStage: stage,
 		Currency: d.Currency, CurrentValue: d.Value, LossReason: in.LossReason, Notes: in.Notes,
 	}
 	if stage == StageWon {
-		card.ActualValue, card.ValueAssumed = value, in.ActualValue == nil
+		preview.ActualValue, preview.ValueAssumed = value, in.ActualValue == nil
 	}
-	return card, dealPrecondition{d.Version, d}, nil
+	return preview, dealPrecondition{d.Version, d}, nil
 }
 
 // result is the stage and the value that a deal ends with.

@@ -88,7 +88,7 @@ func domain() conformance.Domain {
 	}
 	closing := args{"deal_id": gfpDeal, "outcome": "won"}
 	return conformance.Domain{
-		Server: "sales", Codes: sales.New(nil, nil).Codes(), Facts: facts, Engines: engines,
+		Server: "sales", Codes: sales.New(nil, nil).Codes(), Oracle: oracleOf, Engines: engines,
 		Calls: []conformance.Call{
 			{Tool: "get_customer", Allow: readers, Email: amanda, In: args{"customer_id": techStartID}},
 			{Tool: "list_customers", Allow: readers, Email: amanda},
@@ -164,7 +164,7 @@ func seesCustomer(a conformance.Asker, c company.Customer) bool {
 	return sees(a, c.Owner, c.OwnerChain)
 }
 
-func facts(name string) conformance.Facts {
+func oracleOf(name string) conformance.Oracle {
 	o := &oracle{dataset(name)}
 	var emails []string
 	for _, d := range o.deals {
@@ -211,8 +211,8 @@ func facts(name string) conformance.Facts {
 	}
 	pipeline := conformance.Check{Tool: "get_pipeline", Draw: func(r *rand.Rand) args {
 		return conformance.Pick(r, args{}, args{"quarter": "Q2 2026"}, args{"quarter": "2026-Q3"}, args{"quarter": "Q4 2026"})
-	}, Judge: o.judgePipeline}
-	return conformance.Facts{Emails: emails, Leaks: leaks, Hidden: o.hidden(), Questions: []conformance.Question{list, list, companies, byCustomer("get_customer"), deletion, closing, pipeline}}
+	}, Judge: o.checkPipeline}
+	return conformance.Oracle{Emails: emails, Leaks: leaks, Hidden: o.hidden(), Questions: []conformance.Question{list, list, companies, byCustomer("get_customer"), deletion, closing, pipeline}}
 }
 
 func isClosed(stage string) bool { return strings.HasPrefix(stage, "CLOSED_") }
@@ -282,7 +282,7 @@ func (o *oracle) showsDeal(_ conformance.Asker, d company.Deal, _ args) map[stri
 	}
 }
 
-func (o *oracle) judgePipeline(a conformance.Asker, in args, out result.Outcome) error {
+func (o *oracle) checkPipeline(a conformance.Asker, in args, out result.Outcome) error {
 	if out.Code() != result.StatusSuccess {
 		return fmt.Errorf("got %s", out.Code())
 	}

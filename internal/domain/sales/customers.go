@@ -126,8 +126,8 @@ func (s *Server) previewDeletion(ctx context.Context, in deleteCustomer) (deleti
 	if c.OpenDeals > 0 {
 		return deletionPreview{}, customerPrecondition{}, openDeals(c)
 	}
-	card := deletionPreview{CustomerID: c.ID, CustomerName: c.Company, Contact: c.Name, AccountOwner: c.AccountOwner, Tier: c.Tier, Reason: in.Reason}
-	return card, customerPrecondition{c.Version, c}, nil
+	preview := deletionPreview{CustomerID: c.ID, CustomerName: c.Company, Contact: c.Name, AccountOwner: c.AccountOwner, Tier: c.Tier, Reason: in.Reason}
+	return preview, customerPrecondition{c.Version, c}, nil
 }
 
 func openDeals(c Customer) error {

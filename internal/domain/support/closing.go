@@ -91,12 +91,12 @@ func (s *Server) previewClosing(ctx context.Context, in closeTicket) (closingPre
 	case utf8.RuneCountInString(strings.TrimSpace(in.Resolution)) < minResolution:
 		return closingPreview{}, ticketPrecondition{}, fault.InvalidInput.New("The resolution says less than %d characters.", minResolution).Suggest("Say what was wrong and what was done.").Fields("resolution")
 	}
-	card := closingPreview{
+	preview := closingPreview{
 		TicketID: t.ID, Subject: t.Subject, CustomerName: t.CustomerName, CustomerEmail: t.CustomerEmail, Priority: t.Priority,
 		CurrentStatus: t.Status, NewStatus: TicketClosed, PreviousResolution: t.Resolution,
 		Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,
 	}
-	return card, ticketPrecondition{t.Version, t}, nil
+	return preview, ticketPrecondition{t.Version, t}, nil
 }
 
 func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketPrecondition) (Closed, error) {

@@ -37,7 +37,7 @@ func domain() conformance.Domain {
 	}
 	closing := func(ticket, resolution string) args { return args{"ticket_id": ticket, "resolution": resolution} }
 	return conformance.Domain{
-		Server: "support", Codes: support.New(nil, nil).Codes(), Facts: facts, Engines: engines,
+		Server: "support", Codes: support.New(nil, nil).Codes(), Oracle: oracleOf, Engines: engines,
 		Calls: []conformance.Call{
 			{Tool: "search_tickets", Allow: readers, Email: "amy@tamshai.local", In: args{"query": "*"}, Text: []string{"query"}},
 			{Tool: "search_knowledge_base", Allow: readers, Email: "amy@tamshai.local", In: args{"query": "*"}, Text: []string{"query"}},
@@ -84,7 +84,7 @@ func domain() conformance.Domain {
 	}
 }
 
-func facts(name string) conformance.Facts {
+func oracleOf(name string) conformance.Oracle {
 	b := dataset(name)
 	tickets := conformance.Rows[company.Ticket]{
 		Key: "ticket_id", Rows: b.tickets, ID: func(t company.Ticket) string { return t.ID }, Sees: seesTicket, Shows: showsTicket,
@@ -96,7 +96,7 @@ func facts(name string) conformance.Facts {
 		Rows: tickets, Tool: "search_tickets", Draw: b.draw, Fits: fitsTicket, Else: fitsTicketWithAny, Order: newestTicket,
 		Walks: []args{{"query": "*", "limit": 20}, {"query": "*", "status": "closed", "limit": 15}}, Churn: churn(b.tickets),
 	}
-	return conformance.Facts{Emails: []string{"amy@tamshai.local", "dan@tamshai.local"}, Leaks: leaks, Hidden: hidden(b), Questions: []conformance.Question{
+	return conformance.Oracle{Emails: []string{"amy@tamshai.local", "dan@tamshai.local"}, Leaks: leaks, Hidden: hidden(b), Questions: []conformance.Question{
 		list, list, conformance.List[company.Article]{
 			Rows: articles, Tool: "search_knowledge_base", Draw: drawArticles, Fits: fitsArticle, Else: fitsArticleWithAny, Order: newestArticle,
 		}, conformance.ByID[company.Article]{

@@ -2,7 +2,7 @@
 // stores: roles, rows, masks, pages under change, refusals, approvals and
 // crashes. It drives a domain through its tools, as the kernel does.
 //
-// A domain declares its facts as a [Domain]: how its stores are opened, and an
+// A domain declares what it is as a [Domain]: how its stores are opened, and an
 // oracle that answers from the sample company's fixture alone. What a domain does
 // beyond the common rules, its own tests say. Start at [Run].
 package conformance
@@ -34,7 +34,7 @@ type Domain struct {
 	Engines  []Engine
 	Calls    []Call            // a valid call of every tool: the table of roles
 	Inputs   map[string]string // the documented inputs, as [domaintest.Inputs] writes them
-	Facts    func(dataset string) Facts
+	Oracle   func(dataset string) Oracle
 	Refusals []Refusal
 	Writes   []Write
 }
@@ -74,8 +74,8 @@ type Call struct {
 	Text  []string // inputs that take any text: notes, reasons, queries of words
 }
 
-// Facts is the oracle of a dataset.
-type Facts struct {
+// Oracle knows the answers about a dataset.
+type Oracle struct {
 	Emails    []string // of callers who differ in what they see
 	Questions []Question
 	// Leaks returns an error when an encoded answer holds, in any field, a value

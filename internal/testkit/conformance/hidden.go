@@ -24,12 +24,12 @@ const hiddenRows = 1000
 // and scores. It calls every tool that the domain declares, with every role, and
 // asks the questions at random.
 func (s *suite) hidden(t *testing.T) {
-	facts := s.Facts(Company)
-	for _, hiding := range facts.Hidden {
+	o := s.Oracle(Company)
+	for _, hiding := range o.Hidden {
 		t.Run(hiding.Name, func(t *testing.T) {
 			t.Parallel()
 			h := s.open(t, Company)
-			asked := s.askable(t, h, facts, hiding)
+			asked := s.askable(t, h, o, hiding)
 			if len(asked) == 0 {
 				t.Fatal("everyone may see these rows")
 			}
@@ -55,7 +55,7 @@ type request struct {
 }
 
 // askable lists requests of callers who see none of the hidden rows.
-func (s *suite) askable(t *testing.T, h *harness, facts Facts, hiding Hiding) (asked []request) {
+func (s *suite) askable(t *testing.T, h *harness, o Oracle, hiding Hiding) (asked []request) {
 	add := func(r request) {
 		if hiding.Blind(r.Asker) {
 			asked = append(asked, r)
@@ -73,8 +73,8 @@ func (s *suite) askable(t *testing.T, h *harness, facts Facts, hiding Hiding) (a
 		n = 60
 	}
 	for range n {
-		a := s.anyone(r, facts.Emails)
-		q := facts.Questions[r.IntN(len(facts.Questions))]
+		a := s.anyone(r, o.Emails)
+		q := o.Questions[r.IntN(len(o.Questions))]
 		add(request{a, q.tool(), q.draw(r)})
 	}
 	return asked

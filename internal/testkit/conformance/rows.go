@@ -109,9 +109,9 @@ func (s *suite) rows(t *testing.T) {
 	for dataset, n := range draws {
 		t.Run(dataset, func(t *testing.T) {
 			t.Parallel()
-			facts, h := s.Facts(dataset), s.open(t, dataset)
-			if facts.Prepare != nil {
-				facts.Prepare(h.store)
+			o, h := s.Oracle(dataset), s.open(t, dataset)
+			if o.Prepare != nil {
+				o.Prepare(h.store)
 			}
 			switch {
 			case testkit.Soak():
@@ -124,10 +124,10 @@ func (s *suite) rows(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(1, 2))
 			for i := range n {
-				c := &caller{h, s.anyone(r, facts.Emails), facts.Leaks}
-				q := facts.Questions[r.IntN(len(facts.Questions))]
+				c := &caller{h, s.anyone(r, o.Emails), o.Leaks}
+				q := o.Questions[r.IntN(len(o.Questions))]
 				in := q.draw(r)
-				if err := s.judge(c, q, in); err != nil {
+				if err := s.check(c, q, in); err != nil {
 					t.Fatalf("question %d: %s (unverified %v, %v) calls %s %v: %v", i, c.Email, c.Unverified, c.Roles, q.tool(), in, err)
 				}
 			}
@@ -135,7 +135,7 @@ func (s *suite) rows(t *testing.T) {
 	}
 }
 
-func (s *suite) judge(c *caller, q Question, in Args) error {
+func (s *suite) check(c *caller, q Question, in Args) error {
 	if c.Has(s.call(c, q.tool()).Allow...) {
 		return q.check(c, in)
 	}
@@ -324,7 +324,7 @@ func (s *suite) pages(t *testing.T) {
 		t.Skip("no other process can change this store")
 	}
 	walked := map[string]bool{} // a question may be there twice, to be asked more often
-	for _, question := range s.Facts(Crowd).Questions {
+	for _, question := range s.Oracle(Crowd).Questions {
 		w, ok := question.(walker)
 		if !ok || walked[question.tool()] {
 			continue

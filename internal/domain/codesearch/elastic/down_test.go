@@ -18,11 +18,11 @@ import (
 // post asks document 004's endpoint.
 func post(t *testing.T, s *codesearch.Server) *httptest.ResponseRecorder {
 	t.Helper()
-	surface := s.Surface(endpoint.Options{Loopback: true, Enter: func(_ http.ResponseWriter, r *http.Request) (*http.Request, error) { return r, nil }})
+	handler := s.Endpoint(endpoint.Options{Loopback: true, Enter: func(_ http.ResponseWriter, r *http.Request) (*http.Request, error) { return r, nil }})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp/search", strings.NewReader(`{"query": "Alpha"}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	surface.ServeHTTP(w, r)
+	handler.ServeHTTP(w, r)
 	return w
 }
 
@@ -32,7 +32,7 @@ func health(t *testing.T, s *codesearch.Server) (states struct {
 }) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	s.Surface(endpoint.Options{}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/health", nil))
+	s.Endpoint(endpoint.Options{}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/health", nil))
 	if err := json.Unmarshal(w.Body.Bytes(), &states); err != nil {
 		t.Fatal(err)
 	}

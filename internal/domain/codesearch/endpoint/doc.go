@@ -1,4 +1,4 @@
-// Package endpoint is document 004's HTTP surface: POST /mcp/search with its
+// Package endpoint is document 004's HTTP endpoint: POST /mcp/search with its
 // validation, errors, headers and CORS, and the two health checks. It owns that
 // wire format only: what is searched, and who a bearer token is, are functions
 // that it is given. Start with Options in endpoint.go, then validate.go.

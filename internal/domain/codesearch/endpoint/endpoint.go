@@ -23,7 +23,7 @@ type Caller struct {
 	Page      bool              // the request names an origin
 }
 
-// Options of the surface. Search and Enter are required.
+// Options of the endpoint. Search and Enter are required.
 type Options struct {
 	// Search returns at most limit results. n is their number. Its fault of kind
 	// Unavailable is SEARCH_ERROR, every other error INTERNAL_ERROR.
@@ -43,15 +43,15 @@ type Options struct {
 	Now       func() time.Time
 }
 
-// The paths of the surface.
+// The paths of the endpoint.
 const (
 	prefix     = "/mcp/"
 	healthPath = "/health"
 	mcpHealth  = "/mcp/health"
 )
 
-// surface serves the paths.
-type surface struct {
+// handler serves the paths.
+type handler struct {
 	Options
 
 	mu      sync.Mutex
@@ -63,7 +63,7 @@ type surface struct {
 // statesLife is how long the states of the services are reused.
 const statesLife = 5 * time.Second
 
-func (s *surface) servicesNow() (states map[string]string, healthy bool) {
+func (s *handler) servicesNow() (states map[string]string, healthy bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := s.Now(); s.Services != nil && (s.looked.IsZero() || now.Sub(s.looked) >= statesLife) {
@@ -76,7 +76,7 @@ func (s *surface) servicesNow() (states map[string]string, healthy bool) {
 // Serves reports whether a path is one of document 004's.
 func Serves(path string) bool { return path == healthPath || strings.HasPrefix(path, prefix) }
 
-// New returns a handler of the paths that the surface serves.
+// New returns a handler of the endpoint.
 func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -84,14 +84,14 @@ func New(o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &surface{Options: o, states: map[string]string{}, healthy: true}
+	return &handler{Options: o, states: map[string]string{}, healthy: true}
 }
 
 // ServeHTTP implements http.Handler.
-func (s *surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := requestID(r)
 	r = r.WithContext(telemetry.WithRequest(r.Context(), telemetry.Request{ID: id, Trace: httpx.TraceID(r.Header.Get("Traceparent"))}))
-	e := &exchange{surface: s, w: w, r: r, began: s.Now(), id: id, operation: "route"}
+	e := &exchange{handler: s, w: w, r: r, began: s.Now(), id: id, operation: "route"}
 	e.headers()
 	defer e.recovered()
 	e.end(e.route())
@@ -99,7 +99,7 @@ func (s *surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // exchange is one request and its answer.
 type exchange struct {
-	*surface
+	*handler
 	w     http.ResponseWriter
 	r     *http.Request
 	began time.Time

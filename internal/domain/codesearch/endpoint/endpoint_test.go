@@ -22,7 +22,7 @@ import (
 	"countersign.dev/internal/httpx"
 )
 
-// bench is a surface with what it was asked.
+// bench is a handler with what it was asked.
 type bench struct {
 	options endpoint.Options
 	asked   struct {
@@ -427,10 +427,10 @@ func TestHealthIsLookedUpOnce(t *testing.T) {
 		looked++
 		return map[string]string{"index": fmt.Sprint(looked)}, true
 	}
-	surface := endpoint.New(b.options)
+	handler := endpoint.New(b.options)
 	ask := func() string {
 		w := httptest.NewRecorder()
-		surface.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost:3106/health", nil))
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost:3106/health", nil))
 		return w.Body.String()
 	}
 	for range 100 {

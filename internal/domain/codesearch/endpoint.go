@@ -8,9 +8,9 @@ import (
 	"countersign.dev/internal/domain/codesearch/endpoint"
 )
 
-// Surface serves document 004's paths. The options' Search and Services are the
+// Endpoint serves document 004's paths. The options' Search and Services are the
 // server's own.
-func (s *Server) Surface(o endpoint.Options) http.Handler {
+func (s *Server) Endpoint(o endpoint.Options) http.Handler {
 	o.Search, o.Services = s.answer, s.services
 	return endpoint.New(o)
 }
