@@ -184,6 +184,8 @@ export const words = {
   "Board": "Tafel",
   "Board by {name}": "Tafel nach {name}",
   "Code": "Code",
+  "Showing {n} of {all} rows. Results are incomplete.": "{n} von {all} Zeilen gezeigt. Das Ergebnis ist unvollständig.",
+  "Said before all rows were loaded": "Gesagt, bevor alle Zeilen geladen waren",
   "Show as": "Anzeigen als",
   "More of the file": "Mehr von der Datei",
   "Lines of {file}": "Zeilen von {file}",

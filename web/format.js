@@ -43,6 +43,9 @@ export const isHidden = (value) => typeof value === "string" && HIDDEN.test(valu
 export const isEmpty = (value) => value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
 export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** isTime says that a text is a day or a moment, as programs write them. @param {any} value */
+export const isTime = (value) => typeof value === "string" && (DATE.test(value) || MOMENT.test(value));
+
 /** isIdentifier says that a field tells people nothing: an id beside a name. */
 export function isIdentifier(key, value) {
   return UUID.test(value) || (/(^|_)id$/.test(snake(key)) && /^[0-9a-f-]{12,}$/i.test(value));

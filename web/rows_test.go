@@ -127,11 +127,12 @@ func TestListsOfTheSameRowsAreFolded(t *testing.T) {
 			"a branch": folds(list("Ann", "Ben", "Cleo"), call([{ name: "Top", reports: [{ name: "Ann", reports: [] }, { name: "Ben" }, { name: "Cleo" }] }])),
 			"another order": folds(list("Dan (todo)", "Cleo (todo)", "Ben (todo)", "Ann (todo)"), four),
 			"a choice": folds(list("Ann", "Cleo", "Dan"), four),
-			"two": folds(list("Ann", "Ben"), four),
+			"two of four": folds(list("Ann", "Ben"), four),
+			"both": folds(list("Ann", "Ben: 3"), rows(["Ann", "Ben"])),
 			"more than the rows": folds(list("Ann", "Ben", "Cleo", "Dan", "Eve"), four),
 			"of no rows": folds(list("Ann", "Ben", "Cleo"), call({ text: "Ann" })),
 		}`, nil)
-	for what, want := range map[string]bool{"the same": true, "the rest is counted": true, "stages": true, "a branch": true, "another order": false, "a choice": false, "two": false, "more than the rows": false, "of no rows": false} {
+	for what, want := range map[string]bool{"the same": true, "the rest is counted": true, "stages": true, "a branch": true, "another order": false, "a choice": false, "two of four": false, "both": true, "more than the rows": false, "of no rows": false} {
 		if got[what] != want {
 			t.Errorf("%s: folded %v, want %v", what, got[what], want)
 		}
@@ -216,7 +217,7 @@ func TestNextPageIsTheSameCallWithTheCursor(t *testing.T) {
 	g.on("POST /api/query", turn(
 		listed(employees(50, "cursor-1"), object{"department": "Engineering", "limit": 50}),
 		object{"type": "truncation", "tool": "list_employees", "hint": "Showing 50 of 50+ employees. Results are incomplete."},
-		object{"type": "text", "text": "Here are the first fifty."},
+		object{"type": "text", "text": "Here are the first fifty.\n\nThe list is incomplete: there are more."},
 	))
 	g.on("POST /api/mcp/{server}/{tool}", answer(http.StatusServiceUnavailable, object{"status": "error", "code": "SERVICE_UNAVAILABLE", "message": "HR does not answer."}))
 	p.Open(g.URL)
@@ -232,6 +233,8 @@ func TestNextPageIsTheSameCallWithTheCursor(t *testing.T) {
 	p.Sees("[data-row-count]", "59 rows, complete")
 	p.Misses("[data-next-page]")
 	p.Sees("[data-notice=completed]", "All 59 rows are loaded")
+	p.Until(`document.querySelector("[data-settled]:not([open])")?.textContent.includes("The list is incomplete")`)
+	p.Sees("[data-text=model]", "Here are the first fifty.")
 	p.Until(`document.activeElement.matches("tbody tr:nth-child(51)")`)
 	p.Until(`(() => { const r = document.activeElement.getBoundingClientRect(), v = document.getElementById("view").getBoundingClientRect(); return r.top >= v.top && r.bottom <= v.bottom })()`)
 	calls := g.said()

@@ -49,16 +49,16 @@ const PAGES_AHEAD = 10; // that are read to count rows
 export class Table {
   #next;
   #ahead = /** @type {any[]} */ ([]); // pages that were read to count their rows, and are not shown yet
-  #completed;
+  #counted;
 
-  /** of makes the table of a finished call; null when its answer is no list, or a tree. @param {any} call @param {() => void} completed */
-  static of(call, completed) {
+  /** of makes the table of a finished call; null when its answer is no list, or a tree. @param {any} call @param {() => void} counted called when it is known how many rows there are */
+  static of(call, counted) {
     const answer = readAnswer(call.envelope.peek());
     if (!answer.rows?.length || treeKey(answer.rows)) return null;
-    return new Table({ ...call, fields: fieldsOf(call.tool), answer }, completed);
+    return new Table({ ...call, fields: fieldsOf(call.tool), answer }, counted);
   }
 
-  constructor({ tool, server, args = null, fields = {}, answer }, completed = () => {}) {
+  constructor({ tool, server, args = null, fields = {}, answer }, counted = () => {}) {
     this.tool = tool;
     this.server = server;
     this.args = args;
@@ -66,8 +66,9 @@ export class Table {
     this.rows = signal(answer.rows);
     this.total = signal(/** @type {number | undefined} */ (answer.total)); // undefined when it is not known
     this.#next = signal(args && server ? answer.next : null);
-    this.#completed = completed;
+    this.#counted = counted;
     this.more = signal(answer.more);
+    this.completed = computed(() => Boolean(answer.more) && !this.more.value); // in its place
     this.busy = signal(false);
     this.problem = signal("");
     this.sort = signal({ key: "", up: true });
@@ -160,7 +161,9 @@ export class Table {
       this.#ahead.push(answer);
       next = answer.next;
     }
-    if (!this.#ahead.at(-1)?.more) this.total.value = this.#read;
+    if (this.#ahead.at(-1)?.more) return;
+    this.total.value = this.#read;
+    this.#counted();
   }
 
   get #read() {
@@ -191,7 +194,7 @@ export class Table {
   #take(answer) {
     this.append(answer);
     this.arrived.value = answer.rows[0] ?? null; // the reader goes on where the new rows begin
-    if (!this.more.peek()) this.#completed();
+    if (!this.more.peek()) this.#counted();
   }
 
   /** append adds the rows of the page that follows. @param {any} answer */

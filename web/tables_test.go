@@ -67,7 +67,7 @@ func TestListIsOneTable(t *testing.T) {
 func TestFileSaysOfHowManyRowsItHasSome(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)
-	g.on("POST /api/query", turn(listed(employees(50, "c1"), object{"department": "Sales"}), object{"type": "text", "text": "Fifty."}))
+	g.on("POST /api/query", turn(listed(employees(50, "c1"), object{"department": "Sales"}), object{"type": "truncation", "tool": "list_employees", "hint": "Showing 50 of 50+ employees."}, object{"type": "text", "text": "Fifty."}))
 	p.Open(g.URL)
 	eval[bool](p, `(globalThis.names = [], HTMLAnchorElement.prototype.click = function () { names.push(this.download) }, true)`)
 	file := func(page http.HandlerFunc) string {
@@ -96,6 +96,7 @@ func TestFileSaysOfHowManyRowsItHasSome(t *testing.T) {
 		t.Errorf("of 59: %s", got)
 	}
 	p.Sees("[data-row-count]", "50 of 59 rows shown")
+	p.Sees("[data-notice=truncation]", "Showing 50 of 59 rows.")
 	p.Click("[data-next-page]")
 	p.Sees("[data-row-count]", "59 rows, complete")
 	if got := file(notFound); got != "list_employees (59 rows, complete).csv" {
@@ -103,5 +104,26 @@ func TestFileSaysOfHowManyRowsItHasSome(t *testing.T) {
 	}
 	if calls := g.said()[before:]; len(calls) != 1 || !strings.Contains(calls[0], `"cursor":"c1"`) {
 		t.Errorf("the next page was asked for with %q, want once", calls)
+	}
+}
+
+// Spreadsheets read a file's numbers and times as such, under the heads that a tool
+// declares, in any language of the page.
+func TestFileIsForSpreadsheets(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	p.Open(g.URL + "/icon.svg")
+	eval[bool](p, `localStorage.setItem("countersign.language", "de") ?? true`)
+	p.Open(g.URL)
+	p.Sees("#greeting", "Guten Tag")
+	got := module[string](p, "views/grid.js", `
+		const { Table } = await import("/table.js");
+		const rows = [{ title: "One", hire_date: "2024-03-01", changed: "2026-11-25T09:30:00Z", salary: 1234.5, share: 12 }];
+		const fields = { salary: { label: "Yearly pay", unit: "EUR" }, share: { unit: "percent" } };
+		return m.csvOf(new Table({ tool: "x", fields, answer: { rows, more: false } }))`, nil)
+	for _, want := range []string{"Yearly pay (EUR)", "(%)", "2024-03-01", "2026-11-25T09:30:00Z", "1234.5", "12"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the file lacks %q:\n%s", want, got)
+		}
 	}
 }

@@ -6,7 +6,7 @@ import { announce } from "./announce.js";
 import { signal } from "./reactive.js";
 import { choice, defaultModel, open, titleOf } from "./store.js";
 import { pageIn, Table } from "./table.js";
-import { inOurs, language, rowsOf, t } from "./words.js";
+import { inOurs, language, number, rowsOf, t } from "./words.js";
 
 /** isRehearsal says that no AI model answered. @param {string} model */
 export const isRehearsal = (model) => /^rehearsal\b/i.test(model ?? "");
@@ -219,7 +219,7 @@ export class Turn {
     const refused = envelope?.status === "error" || Boolean(envelope?.error);
     call.words.value = refused ? titleOf(event.tool) : wordsOf(event);
     call.envelope.value = envelope ?? null;
-    if (envelope && !refused && !this.#continued(call)) call.table = Table.of(call, () => this.#completed(call));
+    if (envelope && !refused && !this.#continued(call)) call.table = Table.of(call, () => this.#counted(call));
     call.state.value = refused ? "refused" : "complete";
   }
 
@@ -240,12 +240,15 @@ export class Turn {
     return this.parts.peek().find((part) => part.kind === "call" && part.tool === call.tool && part.envelope.peek() && follows(call.args ?? {}, part));
   }
 
-  // The answer was written from the first page, and stays so.
-  #completed(call) {
-    const notice = this.parts.peek().find((part) => part.kind === "notice" && part.type.peek() === "truncation" && part.tool === call.tool);
+  // How many rows there are is known by now. The answer was written from the first page,
+  // and stays so.
+  #counted({ tool, table }) {
+    const notice = this.parts.peek().find((part) => part.kind === "notice" && part.type.peek() === "truncation" && part.tool === tool);
     if (!notice) return;
+    const [n, all] = [table.rows.peek().length, table.total.peek()].map((count) => number(count ?? 0));
+    if (table.more.peek()) return (notice.words.value = t("Showing {n} of {all} rows. Results are incomplete.", { n, all }));
     notice.type.value = "completed";
-    notice.words.value = t("All {n} rows are loaded in the table now. The answer itself was written from the first page.", { n: call.table.rows.peek().length });
+    notice.words.value = t("All {n} rows are loaded in the table now. The answer itself was written from the first page.", { n });
   }
 }
 

@@ -4,6 +4,7 @@
 
 import { announce } from "../announce.js";
 import { bind, el, icon } from "../dom.js";
+import { isTime } from "../format.js";
 import { effect, list } from "../reactive.js";
 import { toast } from "../store.js";
 import { t } from "../words.js";
@@ -137,14 +138,21 @@ export function csvOf(table) {
 function asText(table, separator) {
   const columns = table.columns.peek();
   const write = separator === "," ? quoted : (text) => text.replace(/[\t\r\n]+/g, " ");
-  const lines = [columns.map((column) => column.label), ...table.shown.peek().map((row) => columns.map((column) => plain(column, row)))];
+  const lines = [columns.map(headIn), ...table.shown.peek().map((row) => columns.map((column) => plain(column, row)))];
   return lines.map((cells) => cells.map((cell) => write(String(cell))).join(separator)).join("\r\n");
 }
 
-// Numbers stay numbers; a text that a spreadsheet would run begins with a quote.
+// A number has its unit in the head.
+function headIn({ label, about }) {
+  const unit = about?.unit === "percent" ? "%" : t(about?.unit ?? "");
+  return unit ? `${label} (${unit})` : label;
+}
+
+// Numbers stay numbers and times as programs write them, so that spreadsheets read both;
+// a text that a spreadsheet would run begins with a quote.
 function plain(column, row) {
   const value = column.value(row);
-  if (typeof value === "number") return value;
+  if (typeof value === "number" || isTime(value)) return value;
   const text = value === null || value === undefined ? "" : column.text(row);
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

@@ -7,7 +7,7 @@ import { renderMarkdown } from "../markdown.js";
 import { effect, signal } from "../reactive.js";
 import { t } from "../words.js";
 import { pointOut } from "./figures.js";
-import { folded } from "./retold.js";
+import { folded, foldMissing } from "./retold.js";
 
 const SLICE = 1500; // characters that are drawn without a pause
 const SHARE = 4; // a text that takes long to draw waits so many times as long before it is drawn again
@@ -38,6 +38,9 @@ export function proseView(part, calls) {
     if (!part.open.value) pointOut(node, calls().map((call) => call.table).filter(Boolean));
     last = performance.now();
     cost = last - began;
+  });
+  effect(() => {
+    if (!part.open.value) foldMissing(node, calls());
   });
   return node;
 }

@@ -7,7 +7,7 @@ import { nameOf, treeKey } from "../columns.js";
 import { readAnswer } from "../table.js";
 import { t } from "../words.js";
 
-const FEWEST = 3; // items of a list that are worth a fold
+const FEWEST = 3; // rows of more that are worth a fold; of two rows both are
 const NAMES = 4; // texts of rows by one of which a text may call them
 
 /**
@@ -21,6 +21,26 @@ export function folded(nodes, calls) {
   const lists = calls.flatMap((call) => listsOf(call));
   const again = (node) => node instanceof Element && (lists.length > 0 && node.matches(".scroll") || (node.matches("ul, ol") && lists.some((rows) => retells(node, rows))));
   return nodes.map((node) => (again(node) ? el("details", { class: "retold" }, el("summary", {}, t("The same in the model's words")), node) : node));
+}
+
+// What says that rows are missing, in the words of models and of the gateway.
+const MISSING = /\bincomplete\b|\bmore (rows|of them|follow|to see)\b|\bthere (are|is) more\b|\bnext page\b|unvollständig|weitere (Zeilen|folgen)|nächste Seite/i;
+
+/**
+ * foldMissing folds away what a text says of missing rows, once the lists that were
+ * incomplete are read to their ends in the table.
+ * @param {Element} node @param {any[]} calls
+ */
+export function foldMissing(node, calls) {
+  const tables = calls.map((call) => call.table).filter(Boolean);
+  if (!tables.some((table) => table.completed.value) || tables.some((table) => table.more.value)) return;
+  for (const block of [...node.children]) {
+    if (block.matches("p:not(.added-by)") && MISSING.test(block.textContent ?? "")) {
+      const fold = el("details", { class: "retold", "data-settled": true }, el("summary", {}, t("Said before all rows were loaded")));
+      block.replaceWith(fold);
+      fold.append(block);
+    }
+  }
 }
 
 // The rows of a call that are shown: its table, or the lists and branches of one answer.
@@ -39,7 +59,7 @@ function retells(list, rows) {
   const items = [...list.children].map((item) => plain(item.textContent ?? ""));
   const told = MORE.test(items.at(-1) ?? "") ? items.slice(0, -1) : items;
   const first = rows.slice(0, told.length).filter(isObject);
-  if (told.length < FEWEST || first.length < told.length) return false;
+  if (told.length < Math.max(2, Math.min(FEWEST, rows.length)) || first.length < told.length) return false;
   return callings(first).some((names) => told.every((item, i) => item.includes(names[i])));
 }
 
