@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -32,14 +31,15 @@ type gateway struct {
 
 	mu       sync.Mutex
 	routes   map[string]http.HandlerFunc
-	received []string // method, path and body of each request that changes something
-	written  []string // what the API answered, piece by piece
+	received []string      // method, path and body of each request that changes something
+	arrived  chan struct{} // has a value when one was received since it was last read
+	written  []string      // what the API answered, piece by piece
 	end      chan struct{}
 }
 
 func newGateway(t testing.TB) *gateway {
 	t.Helper()
-	g := &gateway{t: t, routes: map[string]http.HandlerFunc{}, end: make(chan struct{})}
+	g := &gateway{t: t, routes: map[string]http.HandlerFunc{}, arrived: make(chan struct{}, 1), end: make(chan struct{})}
 	mux := http.NewServeMux()
 	for pattern, answer := range g.defaults() {
 		g.routes[pattern] = answer
@@ -150,6 +150,10 @@ func (g *gateway) hears(next http.HandlerFunc) http.HandlerFunc {
 		g.mu.Lock()
 		g.received = append(g.received, fmt.Sprintf("%s %s %s", r.Method, r.URL.Path, body))
 		g.mu.Unlock()
+		select {
+		case g.arrived <- struct{}{}:
+		default: // it has one already
+		}
 		next(w, r)
 	}
 }
@@ -185,13 +189,14 @@ func (g *gateway) wrote() []string {
 // waits until what was sent fits.
 func (g *gateway) waits(fits func(said []string) bool) {
 	g.t.Helper()
-	for deadline := time.Now().Add(testkit.Patience); time.Now().Before(deadline); runtime.Gosched() {
-		if fits(g.said()) {
-			return
+	late := time.After(testkit.Patience)
+	for !fits(g.said()) {
+		select {
+		case <-g.arrived:
+		case <-late:
+			g.t.Fatalf("sent %q", g.said())
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
-	g.t.Fatalf("sent %q", g.said())
 }
 
 // happens is a person's event stream of these events.
