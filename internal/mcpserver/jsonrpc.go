@@ -169,8 +169,8 @@ func errorMessage(id json.RawMessage, code int64, text string) map[string]any {
 }
 
 // plainID matches the ids that the SDK carries as they are. It cuts off the
-// fraction of other numbers.
-var plainID = regexp.MustCompile(`^("|-?[0-9]{1,15}$)`)
+// fraction of other numbers, and the sign of zero.
+var plainID = regexp.MustCompile(`^("|0$|-?[1-9][0-9]{0,14}$)`)
 
 // substituteID puts a string in place of a number that the SDK would change, and
 // returns a writer that puts the number back into the answer.

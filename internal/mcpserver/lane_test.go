@@ -2,13 +2,18 @@ package mcpserver_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/result"
 )
 
 func onLane(l mcpserver.Lane) func(*mcpserver.Options) {
@@ -98,6 +103,91 @@ func TestEveryTestOnEachLane(t *testing.T) {
 		said, err := again.CombinedOutput()
 		if ran := bytes.Count(said, []byte("\n--- PASS: ")); err != nil || ran < 60 {
 			t.Errorf("%s: %v, %d tests passed, want 60 at least; failures:\n%s", lane, err, ran, regexp.MustCompile(`(?m)^ *--- FAIL.*(\n.*_test.go.*)*`).FindAll(said, -1))
+		}
+	}
+}
+
+// TestSmuggledCallsAreReadOnce: a call that two readers could read differently is answered
+// on both lanes with the same bytes, and never runs the tool that it hides.
+func TestSmuggledCallsAreReadOnce(t *testing.T) {
+	lane, sdk := open(t, withSDK), open(t, onLane(mcpserver.LaneOff))
+	var hidden atomic.Int64
+	sessions := map[*harness]string{}
+	for _, h := range []*harness{lane, sdk} {
+		h.service.tools["get_pay"] = fakeTool{[]access.Role{access.Employee}, result.Read, func(ctx context.Context, who *access.Principal, args json.RawMessage) result.Outcome {
+			hidden.Add(1)
+			return echo(ctx, who, args)
+		}}
+		sessions[h] = h.handshake(t, "alice")
+	}
+	called, frame := `"name":"echo","arguments":{"note":"x"}`, map[string]string{
+		modern: modernBody("tools/call", `@`),
+		legacy: `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{@}}`,
+	}
+	headers := map[string]func(h *harness) []string{
+		modern: func(*harness) []string { return modernHeaders("tools/call", "echo") },
+		legacy: func(h *harness) []string {
+			return []string{"Mcp-Session-Id", sessions[h], "Mcp-Protocol-Version", legacy}
+		},
+	}
+	for name, c := range map[string]struct {
+		old, new string   // in the body
+		headers  []string // besides
+	}{
+		"the name twice":                 {called, `"name":"get_pay",` + called, nil},
+		"the name twice, then":           {called, called + `,"name":"get_pay"`, nil},
+		"the name in capitals":           {called, `"Name":"get_pay",` + called, nil},
+		"the name in capitals, then":     {called, called + `,"NAME":"get_pay"`, nil},
+		"the name with an escape":        {called, called + `,"n\u0061me":"get_pay"`, nil},
+		"only a name with an escape":     {`"name"`, `"n\u0061me"`, nil},
+		"a name's value with an escape":  {`"echo"`, `"\u0065cho"`, nil},
+		"a value with a zero":            {`"echo"`, `"echo\u0000"`, nil},
+		"the arguments twice":            {called, called + `,"arguments":{"note":"y"}`, nil},
+		"arguments in capitals":          {called, called + `,"Arguments":{"note":"y"}`, nil},
+		"a key of the arguments twice":   {`"note":"x"`, `"note":"x","n\u006fte":"y"`, nil},
+		"the params twice":               {`"params"`, `"params":{"name":"get_pay"},"params"`, nil},
+		"params in capitals":             {`"params"`, `"Params":{"name":"get_pay"},"params"`, nil},
+		"the method twice":               {`"method"`, `"method":"tools/list","method"`, nil},
+		"a method in capitals":           {`"method"`, `"Method":"tools/list","method"`, nil},
+		"the id twice":                   {`"id":7`, `"id":7,"id":8`, nil},
+		"an id of minus zero":            {`"id":7`, `"id":-0`, nil},
+		"an id with a fraction":          {`"id":7`, `"id":7.0`, nil},
+		"half of the body":               {`}}`, ``, nil},
+		"a call after the call":          {`"jsonrpc"`, `"a":1}{"jsonrpc"`, nil},
+		"another name in a header":       {``, ``, []string{"Mcp-Name", "", "Mcp-Name", "get_pay"}},
+		"another method in a header":     {``, ``, []string{"Mcp-Method", "", "Mcp-Method", "tools/list"}},
+		"an older version in a header":   {``, ``, []string{"Mcp-Protocol-Version", "", "Mcp-Protocol-Version", "2025-06-18"}},
+		"an unknown version in a header": {``, ``, []string{"Mcp-Protocol-Version", "", "Mcp-Protocol-Version", "2001-01-01"}},
+	} {
+		for _, version := range versions {
+			body := strings.Replace(strings.Replace(frame[version], "@", called, 1), c.old, c.new, 1)
+			var got [2]reply
+			for i, h := range []*harness{lane, sdk} {
+				got[i] = h.send(t, "POST", "/mcp", "alice", body, append(headers[version](h), c.headers...)...)
+			}
+			if got[0].status != got[1].status || got[0].body != got[1].body {
+				t.Errorf("%s, %s:\nlane %d %s\nSDK  %d %s", name, version, got[0].status, got[0].body, got[1].status, got[1].body)
+			}
+			if n := hidden.Swap(0); n > 0 {
+				t.Errorf("%s, %s: the hidden tool was run: %s", name, version, got[0].body)
+			}
+		}
+	}
+}
+
+// TestRepeatedHeadersAreRefused: a proxy between a client and us may have read the
+// other one of two.
+func TestRepeatedHeadersAreRefused(t *testing.T) {
+	h := open(t, withSDK)
+	session := h.handshake(t, "alice")
+	for _, repeated := range []string{"Mcp-Name", "Mcp-Method", "Mcp-Protocol-Version"} {
+		if got := h.callModern(t, "alice", "echo", `{}`, repeated, "tools/list"); got.status != 400 || !strings.Contains(got.body, `"code":-32020`) || !strings.Contains(got.body, `"id":7`) {
+			t.Errorf("%s: got %d %s, want HeaderMismatch", repeated, got.status, got.body)
+		}
+	}
+	for _, repeated := range []string{"Mcp-Session-Id", "Mcp-Protocol-Version"} {
+		if got := h.callLegacy(t, "alice", session, "echo", `{}`, repeated, "other"); got.status != 400 || !strings.Contains(got.body, `"code":-32020`) {
+			t.Errorf("%s: got %d %s, want HeaderMismatch", repeated, got.status, got.body)
 		}
 	}
 }

@@ -123,6 +123,8 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 	}
 	switch {
 	case err != nil:
+	case repeated(r.Header) != "":
+		err, status = refuse(mcp.CodeHeaderMismatch, "The header %s is there more than once.", repeated(r.Header)), http.StatusBadRequest
 	case !modern:
 		err = m.checkLegacy(r.Header.Get(sessionHeader), s.offers(m))
 	case !s.offers(m):
@@ -148,6 +150,17 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return s.dispatch(w, r, m, modern)
+}
+
+// repeated names a header of the protocol that was sent more than once, or is empty. The
+// SDK reads the first one, and a proxy may have read another.
+func repeated(h http.Header) string {
+	for _, name := range [...]string{mcpwire.HeaderVersion, mcpwire.HeaderMethod, mcpwire.HeaderName, sessionHeader} {
+		if len(h[name]) > 1 {
+			return name
+		}
+	}
+	return ""
 }
 
 // rejectOverQuota answers a message over its person's quota. The body is not
