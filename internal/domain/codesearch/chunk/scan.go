@@ -46,6 +46,7 @@ type cutter struct {
 type enclosing struct {
 	level  int
 	opened bool // its brace was seen
+	parens int  // that are open before it: what is in them are its parameters
 }
 
 // leads makes a line the first one before a definition, unless there is one.
@@ -57,7 +58,7 @@ func (c *cutter) leads(i int) {
 
 // line takes a line of code.
 func (c *cutter) line(body []byte, i, level int) {
-	c.leave(body, level)
+	level = c.leave(body, level)
 	if c.aliases && body[0] == '#' {
 		body = append([]byte("#"), bytes.TrimLeft(body[1:], " \t")...)
 	}
@@ -98,7 +99,7 @@ func (c *cutter) declares(i int) bool {
 	depth := 0
 	for n := i; n < min(len(c.lines)-1, i+maxParameters); n++ {
 		text := bytes.TrimRight(c.src[c.lines[n]:c.lines[n+1]], " \t\r\n")
-		depth += bytes.Count(text, []byte("(")) - bytes.Count(text, []byte(")"))
+		depth += parens(text)
 		if depth <= 0 {
 			return n > i && bytes.HasSuffix(text, []byte(";")) && bytes.IndexByte(text, '{') < 0
 		}
@@ -144,24 +145,36 @@ func (c *cutter) member(level int) bool {
 func (c *cutter) enter(d Definition, body []byte, level int) {
 	opened := c.level > level
 	if d.Type && (opened || !bytes.ContainsAny(body[len(body)-1:], ";}")) {
-		c.types = append(c.types, enclosing{level, opened})
+		c.types = append(c.types, enclosing{level, opened, parens(body)})
 	}
 }
 
-// leave forgets types that ended before a line. The brace of one may be some lines below
-// its name.
-func (c *cutter) leave(body []byte, level int) {
+// leave forgets types that ended before a line, and returns the level of the line: that of
+// a type's parameters is one more. The brace of a type may be some lines below its name.
+func (c *cutter) leave(body []byte, level int) int {
 	for n := len(c.types) - 1; n >= 0; n-- {
 		t := &c.types[n]
-		if level > t.level {
+		switch {
+		case level > t.level:
 			t.opened = true
-			return
-		}
-		if !t.opened && level == t.level && (body[0] == '{' || c.level > level || bytes.ContainsAny(body[len(body)-1:], ",>")) {
-			return
+			return level
+		case t.opened || level < t.level:
+		case t.parens > 0:
+			if t.parens += parens(body); t.parens > 0 {
+				return level + 1
+			}
+			return level
+		case body[0] == '{' || c.level > level || bytes.ContainsAny(body[len(body)-1:], ",>"):
+			return level
 		}
 		c.types = c.types[:n]
 	}
+	return level
+}
+
+// parens is how many parentheses a line opens and leaves open.
+func parens(body []byte) int {
+	return bytes.Count(body, []byte("(")) - bytes.Count(body, []byte(")"))
 }
 
 // attribute reports whether a line says something of the declaration after it.

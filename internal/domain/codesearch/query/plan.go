@@ -1,5 +1,7 @@
 package query
 
+import "countersign.dev/internal/domain/codesearch/words"
+
 // Plan is a query that is understood and weighed: what candidates are found by. Its
 // ranking is the same for candidates from wherever they are.
 type Plan struct {
@@ -45,8 +47,8 @@ func (p *Plan) Terms() (all []Term) {
 	return all
 }
 
-// Names are the definitions that the query may mean, as [words.Whole] writes them,
-// with their weights.
+// Names are the definitions that the query may mean, and the types that these belong to, as
+// [words.Whole] writes them, with their weights.
 func (p *Plan) Names() map[string]float64 {
 	all := map[string]float64{}
 	if p.Without&Definitions != 0 {
@@ -54,6 +56,10 @@ func (p *Plan) Names() map[string]float64 {
 	}
 	for _, n := range p.names {
 		all[n.whole] = max(all[n.whole], n.weight)
+		if n.owner != "" {
+			owner := words.Whole(n.owner)
+			all[owner] = max(all[owner], n.weight/2)
+		}
 	}
 	return all
 }

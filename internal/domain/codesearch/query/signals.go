@@ -12,9 +12,11 @@ import (
 
 // What the signals weigh, in parts of the best score before them.
 const (
-	definitionWeight = 0.7 // a name that the query spells out
-	symbolWeight     = 2   // a query that is that name
-	ownerWeight      = 1.1 // the type or file before the name is right, too
+	definitionWeight = 0.7  // a name that the query spells out
+	symbolWeight     = 2    // a query that is that name
+	ownerWeight      = 2    // the type before the name is right, too
+	ownerFile        = 0.44 // of that: it is the name of the file or folder
+	fieldWeight      = 3    // its type, with the name in it: less than a definition in that type
 	typeFactor       = 1.15
 	otherCase        = 0.7 // the name in other capitals
 	onItsOwn         = 1.1 // it belongs to no type, and the query names none
@@ -177,6 +179,9 @@ func fileStem(path string) string {
 func (s *search) defining(shard *shardSearch) {
 	shard.defined = map[int]float64{}
 	for _, n := range s.names {
+		if n.owner != "" {
+			s.within(shard, n)
+		}
 		term, ok := shard.Defined(n.whole)
 		if !ok {
 			continue
@@ -196,6 +201,20 @@ func (s *search) defining(shard *shardSearch) {
 	}
 }
 
+// within finds the types that a name of the query belongs to, when they have all of the
+// query: fields of a type are not definitions of their own.
+func (s *search) within(shard *shardSearch, n name) {
+	term, ok := shard.Defined(words.Whole(n.owner))
+	if !ok {
+		return
+	}
+	for p := shard.Postings(term); p.Next(); {
+		if p.Payload&2 != 0 && shard.permits(p.Chunk) && s.covered.part(shard.has(p.Chunk)) > 0.99 {
+			shard.defined[p.Chunk] = max(shard.defined[p.Chunk], fieldWeight*n.weight)
+		}
+	}
+}
+
 // definitionScore is what a definition of a name is worth. Types are worth more
 // than methods of the same name, one that is spelled as in the query more than one
 // in other capitals, and one whose owner is named more than others.
@@ -208,8 +227,8 @@ func (s *search) definitionScore(shard *shardSearch, p index.Postings, n name) f
 		weight *= typeFactor
 	}
 	weight *= spelled(shard, p.Chunk, n)
-	if n.owner != "" && s.owned(shard, p.Chunk, n) {
-		weight += ownerWeight * n.weight
+	if n.owner != "" {
+		weight += ownerWeight * n.weight * owned(shard, p.Chunk, n)
 	}
 	return weight
 }
@@ -232,20 +251,20 @@ func spelled(shard *shardSearch, chunk int, n name) float64 {
 	return factor
 }
 
-// owned reports whether the name before the definition's is right: of its type,
-// or of its file or folder.
-func (s *search) owned(shard *shardSearch, chunk int, n name) bool {
+// owned is how right the name before the definition's is: of its type, or, less so, of its
+// file or folder.
+func owned(shard *shardSearch, chunk int, n name) float64 {
 	owner := words.Whole(n.owner)
 	for _, d := range shard.Definitions(chunk) {
 		if words.Whole(d.Name) == n.whole && words.Whole(d.Of) == owner {
-			return true
+			return 1
 		}
 	}
 	path := strings.Split(shard.Files[shard.Chunks[chunk].File].Path, "/")
-	if fileStem(path[len(path)-1]) == owner {
-		return true
+	if fileStem(path[len(path)-1]) == owner || len(path) > 1 && words.Whole(path[len(path)-2]) == owner {
+		return ownerFile
 	}
-	return len(path) > 1 && words.Whole(path[len(path)-2]) == owner
+	return 0
 }
 
 // define raises the chunks that define a name of the query.

@@ -73,6 +73,22 @@ func TestCodeBeforeTheTests(t *testing.T) {
 	}
 }
 
+// TestOwnersOfNames: a method of the type before the name comes before one in a folder of
+// that name, and a field is found in its type.
+func TestOwnersOfNames(t *testing.T) {
+	shard := indexed(t, map[string]string{
+		"ring/open.go":  "package ring\n\nfunc (o *other) seal() {\n\tring.seal(ring)\n\tring.size = 1\n" + filler(8) + "}\n",
+		"store/ring.go": "package store\n\ntype other struct {\n" + filler(8) + "}\n\nfunc (o *other) seal() {\n\tring.seal(ring)\n" + filler(8) + "}\n",
+		"store/a.go":    "package store\n\nfunc (r *Ring) seal() {\n" + filler(8) + "}\n",
+		"store/b.go":    "package store\n\ntype Ring struct {\n\tname string\n\tsize int\n" + filler(8) + "}\n",
+	})
+	for text, want := range map[string]string{"Ring.seal": "store/a.go", "Ring.size": "store/b.go"} {
+		if got := found(shard, Request{Text: text}); len(got) == 0 || !strings.HasPrefix(got[0], want) {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
 // TestCodeAboutTests: a query that names tests finds code about them before tests
 // that have its words as often.
 func TestCodeAboutTests(t *testing.T) {
