@@ -160,12 +160,44 @@ func (x index) written(ctx context.Context, pieces []string) (sought, error) {
 	if err != nil {
 		return sought{}, err
 	}
-	if rows.Len() <= fewRows {
-		if found, ok, err := x.following(ctx, rows, pieces); ok || err != nil {
+	known, err := x.pair(ctx, pieces, rows)
+	if err != nil {
+		return sought{}, err
+	}
+	rows.anywhere.Take(known.anywhere)
+	if rows.anywhere.Len() <= fewRows {
+		if found, ok, err := x.following(ctx, rows.anywhere, pieces); ok || err != nil {
+			found.anywhere.Join(known.anywhere)
+			found.whole.Join(known.whole)
 			return found, err
 		}
 	}
 	return x.matching(ctx, pieces)
+}
+
+// pair looks up two pieces that follow one another in a list, in which most words of
+// several pieces are. Of the rows that have both pieces it leaves those out that may
+// have them in the first text too, or as whole words in another place.
+func (x index) pair(ctx context.Context, pieces []string, rows sought) (sought, error) {
+	found := nothing()
+	if len(pieces) != 2 {
+		return found, nil
+	}
+	exact := words.NameOfPair(pieces[0], pieces[1])
+	ranges := exactly(exact)
+	if utf8.RuneCountInString(pieces[1]) >= words.MinPart {
+		ranges[0][1] += string(unicode.MaxRune)
+	}
+	pairs, err := x.sets(ctx, exact, ranges)
+	if err != nil {
+		return found, err
+	}
+	pairs.anywhere.Take(rows.inFirst)
+	found.whole = pairs.anywhere.Take(pairs.whole)
+	pairs.anywhere.Take(rows.whole)
+	found.anywhere.Join(found.whole)
+	found.anywhere.Join(pairs.anywhere)
+	return found, nil
 }
 
 // matching are the rows of which FTS5 says that they have the pieces of a word one after
@@ -190,26 +222,25 @@ func (x index) matching(ctx context.Context, pieces []string) (sought, error) {
 	return found, x.match(ctx, found.inFirst, "{"+x.first+"} : ", phrases)
 }
 
-// having returns the rows that have all pieces of a word, in whatever order.
-func (x index) having(ctx context.Context, pieces []string) (rowset.Set, error) {
-	var rows rowset.Set
+// having returns the rows that have all pieces of a word, in whatever order: anywhere,
+// all in the first text, and all as whole words.
+func (x index) having(ctx context.Context, pieces []string) (rows sought, err error) {
 	for i, piece := range pieces {
 		ranges := exactly(piece)
 		if i == 0 || i == len(pieces)-1 {
-			var err error
 			if ranges, err = x.ranges(ctx, piece); err != nil {
-				return nil, err
+				return rows, err
 			}
 		}
-		one, err := x.sets(ctx, "", ranges)
+		one, err := x.sets(ctx, piece, ranges)
 		if err != nil {
-			return nil, err
+			return rows, err
 		}
 		if i == 0 {
-			rows = one.anywhere
+			rows = one
 			continue
 		}
-		rows = rows.Take(one.anywhere)
+		rows = sought{rows.anywhere.Take(one.anywhere), rows.inFirst.Take(one.inFirst), rows.whole.Take(one.whole)}
 	}
 	return rows, nil
 }
@@ -250,9 +281,9 @@ func nothing() sought { return sought{rowset.Set{}, rowset.Set{}, rowset.Set{}} 
 
 // less takes rows away.
 func (f sought) less(rows rowset.Set) {
-	for _, set := range []rowset.Set{f.anywhere, f.inFirst, f.whole} {
-		set.Take(rows)
-	}
+	f.anywhere.Take(rows)
+	f.inFirst.Take(rows)
+	f.whole.Take(rows)
 }
 
 // add adds a row where it has what is sought.

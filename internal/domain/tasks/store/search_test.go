@@ -351,7 +351,7 @@ func having(t *testing.T, w *Workspace, pieces ...string) (int, error) {
 		return 0, err
 	}
 	rows, err := x.having(t.Context(), pieces)
-	return rows.Len(), err
+	return rows.anywhere.Len(), err
 }
 
 // TestPathsOfEntities: the pieces of a path are found one after the other.
@@ -384,6 +384,39 @@ func TestPiecesFollowOneAnother(t *testing.T) {
 		made(t, w, NewTask{Title: title, Description: text("blue"), FileReferences: []string{`C:\config\<go>`}})
 	}
 	agree(t, w, []string{"red/green/blue", "red/blue/blue", "red.green", "config.<go", "c:config", "blue.config"})
+}
+
+// TestPairsOfFiles: words that follow one another in files are found without reading a
+// text, unless they may also be in the title, or whole in another place.
+func TestPairsOfFiles(t *testing.T) {
+	w := opened(t)
+	for _, n := range []NewTask{
+		{Title: "of red/green", FileReferences: []string{"red/green"}}, {Title: "b", FileReferences: []string{"a/red/green.go"}},
+		{Title: "c", Description: text("red green"), FileReferences: []string{"red/greenish"}}, {Title: "d", FileReferences: []string{"red/greenish"}},
+		{Title: "e", Description: text("red, green")}, {Title: "green", Description: text("red"), FileReferences: []string{"red/green"}},
+		{Title: "g", FileReferences: []string{"red/blue", "green/x"}}, {Title: "h", FileReferences: []string{"red/green"}}, {Title: "i", FileReferences: []string{"infrared/green"}},
+	} {
+		if n.Description == nil {
+			n.Description = text("")
+		}
+		made(t, w, n)
+	}
+	terms := []string{"red/green", "red/gree", "red.green", "ed/green", "red/green/go", "blue/green", "red/blue", "green/ish"}
+	agree(t, w, terms)
+	if err := w.Change(t.Context(), w.indexAll); err != nil {
+		t.Fatal(err)
+	}
+	agree(t, w, terms)
+	for _, files := range [][]string{{"red/blue"}, {"<red>/green"}} {
+		if _, err := w.UpdateTask(t.Context(), 8, TaskUpdate{FileReferences: Field[[]string]{true, &files}}); err != nil {
+			t.Fatal(err)
+		}
+		agree(t, w, terms)
+		if err := w.Change(t.Context(), w.indexAll); err != nil {
+			t.Fatal(err)
+		}
+		agree(t, w, terms)
+	}
 }
 
 // agrees compares random searches with the oracle.

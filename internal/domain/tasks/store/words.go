@@ -29,22 +29,22 @@ type unwritten struct {
 
 // made are the rows of a table that are in no set, up to a number.
 func (w *file) made(ctx context.Context, table string, last int64) ([]unwritten, error) {
-	return w.unwritten(ctx, "select x.id, "+texts[table]+", null, null from "+table+" x where x.id between (select before from indexed where kind = ?) and ? order by x.id", table+" parts", last)
+	return w.unwritten(ctx, "select x.id, "+texts[table]+", null, null, null from "+table+" x where x.id between (select before from indexed where kind = ?) and ? order by x.id", table+" parts", last)
 }
 
 // reworded are the rows of a table whose words are in the sets as they were before.
 func (w *file) reworded(ctx context.Context, table string) ([]unwritten, error) {
-	return w.unwritten(ctx, "select x.id, "+texts[table]+", r.first, r.others from reworded r cross join "+table+" x on x.id = r.id where r.kind = ? order by r.id", table)
+	return w.unwritten(ctx, "select x.id, "+texts[table]+", r.first, r.second, r.list from reworded r cross join "+table+" x on x.id = r.id where r.kind = ? order by r.id", table)
 }
 
 func (w *file) unwritten(ctx context.Context, query string, args ...any) (found []unwritten, err error) {
 	rows, err := w.In(ctx).QueryContext(ctx, query, args...)
 	err = w.Each(ctx, rows, err, func() error {
 		var row unwritten
-		var first, others sql.NullString
-		err := rows.Scan(&row.id, &row.texts.First, &row.texts.Second, &row.texts.List, &first, &others)
+		var first, second, list sql.NullString
+		err := rows.Scan(&row.id, &row.texts.First, &row.texts.Second, &row.texts.List, &first, &second, &list)
 		if first.Valid {
-			row.before = &words.Texts{First: first.String, Second: others.String}
+			row.before = &words.Texts{First: first.String, Second: second.String, List: list.String}
 		}
 		found = append(found, row)
 		return err
@@ -117,7 +117,7 @@ func (w *file) index(ctx context.Context, table string) error {
 func (w *file) write(ctx context.Context, table string, span int64, rows []unwritten) error {
 	was, is, all := make([]map[string]bool, len(rows)), make([]map[string]bool, len(rows)), map[string]bool{}
 	for i, row := range rows {
-		was[i], is[i] = row.before.Words(), row.texts.Words()
+		was[i], is[i] = row.before.Names(), row.texts.Names()
 		maps.Copy(all, was[i])
 		maps.Copy(all, is[i])
 	}

@@ -24,10 +24,10 @@ type Tail struct {
 }
 
 // Tails are the ends of some words, in their order, up to the length of the longest
-// part. A mark, as ':deleted', has none.
+// part. A mark, as ':deleted', has none, nor has a pair.
 func Tails(words []string) (tails []Tail) {
 	for i, word := range words {
-		if strings.HasPrefix(word, ":") {
+		if strings.HasPrefix(word, ":") || strings.HasPrefix(word, "/") {
 			continue
 		}
 		for at := range word {

@@ -25,19 +25,28 @@ func listed(list string) string {
 	return list // what separates its values is no part of a word
 }
 
-// Words are the words of the texts; true: in the first. Without texts there are none.
-func (t *Texts) Words() map[string]bool {
+// Names are the names of the sets of the texts' words, and of the pairs of words that
+// follow one another in the list; true: in the first. Without texts there are none.
+func (t *Texts) Names() map[string]bool {
 	if t == nil {
 		return nil
 	}
-	words := map[string]bool{}
+	names := map[string]bool{}
 	for i, text := range [...]string{t.First, t.Second, listed(t.List)} {
-		for _, word := range Of(text) {
-			words[word] = words[word] || i == 0
+		words := Of(text)
+		for at, word := range words {
+			names[word] = names[word] || i == 0
+			if i == 2 && at > 0 {
+				names[NameOfPair(words[at-1], word)] = false
+			}
 		}
 	}
-	return words
+	return names
 }
+
+// NameOfPair is the name of two words, one after the other, among the words that have
+// sets.
+func NameOfPair(first, second string) string { return "/" + first + " " + second }
 
 // Naming names the sets of the parts of words.
 type Naming struct {
@@ -61,10 +70,10 @@ func (n *Naming) Parts(word string) []string {
 	return names
 }
 
-// WithParts are some words and the names of their kept parts.
-func (n *Naming) WithParts(words map[string]bool) map[string]bool {
-	all := maps.Clone(words)
-	for word, inFirst := range words {
+// WithParts are some names and those of the kept parts of the words among them.
+func (n *Naming) WithParts(names map[string]bool) map[string]bool {
+	all := maps.Clone(names)
+	for word, inFirst := range names {
 		for _, name := range n.Parts(word) {
 			all[name] = all[name] || inFirst
 		}
