@@ -17,7 +17,7 @@ func TestLyingModelIsCorrected(t *testing.T) {
 		return result.Failed(fault.Insufficient.New("You may not feed animals."))
 	}
 	unfit := func(context.Context, json.RawMessage) result.Outcome {
-		return result.Failed(fault.ValidationError.New("Invalid input parameters").Suggest("daily_ration: must be at most 20"))
+		return result.Failed(fault.WrongInputs(fault.Input{Field: "daily_ration", Wrong: "must be at most 20"}).Tell("The daily ration must be at most 20."))
 	}
 	b := boxOf(tools{
 		"weigh_animal": unfit,

@@ -121,7 +121,7 @@ func (o *offer) full(name string) error {
 	if o.index == nil || name != FindTools || len(o.found) < maxFound {
 		return nil
 	}
-	return fault.TooManyRequests.New("This conversation has found %d tools, which is the limit.", maxFound).Suggest("Use one of them, or ask the person to start a new conversation.")
+	return fault.TooManyRequests.New("This conversation has found %d tools, which is the limit.", maxFound).Instruct("Use one of them, or ask the person to start a new conversation.")
 }
 
 // find answers a search. It changes nothing: see take.
@@ -169,7 +169,7 @@ func (o *offer) take(c Call, found result.Outcome) []Tool {
 // not offered.
 func notYet(name string) error {
 	return fault.UnknownTool.New("%s exists, and was not offered to you yet.", name).
-		Suggest("Call %s with what you want to do; then call it in the next step.", FindTools)
+		Instruct("Call %s with what you want to do; then call it in the next step.", FindTools)
 }
 
 // searchRule says how to find the rest of the tools.

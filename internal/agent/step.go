@@ -120,7 +120,7 @@ func (r *run) notOffered(name string) error {
 	}
 	f := fault.UnknownTool.New("There is no tool named %q.", name).With("tool", name)
 	if near := closest(name, r.offer.shown); len(near) > 0 {
-		f = f.Suggest("Call one of: %s.", strings.Join(near, ", "))
+		f = f.Instruct("Call one of: %s.", strings.Join(near, ", "))
 	}
 	return r.repairs.say(name, len(r.added), f)
 }

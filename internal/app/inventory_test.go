@@ -221,7 +221,7 @@ func TestEveryErrorCodeMeansOneThing(t *testing.T) {
 			t.Errorf("%s is declared twice", c.Name)
 		case !shape.MatchString(c.Name):
 			t.Errorf("%q is no name for a code", c.Name)
-		case !strings.HasSuffix(c.Meaning, ".") || !strings.HasSuffix(c.Suggest, "."):
+		case !strings.HasSuffix(c.Meaning, ".") || !strings.HasSuffix(c.Suggestion(), "."):
 			t.Errorf("%s needs a meaning and a suggestion, both as sentences", c.Name)
 		case c.Status < 200 || c.Status > 599:
 			t.Errorf("%s has HTTP status %d", c.Name, c.Status)
@@ -243,7 +243,7 @@ func TestAdviceOfEveryCodeIsForPeople(t *testing.T) {
 	}
 	kept := 0
 	for _, code := range codes {
-		message, advice := fault.ForPeople(code.Name, "It did not work.", code.Suggest)
+		message, advice := code.New("It did not work.").ForPeople()
 		if toolLanguage.MatchString(message + advice) {
 			t.Errorf("%s: a person reads %q %q", code.Name, message, advice)
 		}

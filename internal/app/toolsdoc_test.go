@@ -380,7 +380,7 @@ func writeCodes(page *strings.Builder, title string, codes []*fault.Code) {
 			details = append(details, result.Camel(field))
 		}
 		details = append(details, c.Details...)
-		fmt.Fprintf(page, "| %s | %s | %d | %s | %s | %s |\n", c.Name, c.Kind, c.Status, cellText(c.Meaning), strings.Join(details, ", "), cellText(c.Suggest))
+		fmt.Fprintf(page, "| %s | %s | %d | %s | %s | %s |\n", c.Name, c.Kind, c.Status, cellText(c.Meaning), strings.Join(details, ", "), cellText(c.Suggestion()))
 	}
 }
 

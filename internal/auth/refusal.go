@@ -14,7 +14,7 @@ func invalid(cause error) *fault.Error {
 }
 
 func expired(cause error) *fault.Error {
-	return fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again. A program gets a new token.").Because(cause)
+	return fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again.").Instruct("Sign in again. A program gets a new token.").Because(cause)
 }
 
 func notYet(cause error) *fault.Error {
@@ -24,7 +24,7 @@ func notYet(cause error) *fault.Error {
 
 func elsewhere(cause error) *fault.Error {
 	return fault.Unauthorized.New("The token was made for another service.").
-		Suggest("Get a token for this service and send that one.").Because(cause)
+		Instruct("Get a token for this service and send that one.").Because(cause)
 }
 
 // unreachable is no 401, because the token may be valid: a client must not drop

@@ -66,23 +66,19 @@ func actionOf(p *result.Pending) string {
 }
 
 // typedWrong says what is wrong with a call to the person who typed its inputs, and
-// therefore knows their names: "new_salary is required". Advice for programs about
-// further calls is left out.
+// therefore knows their names: "new_salary is required".
 func typedWrong(f *fault.Error) string {
-	var remarks []string
-	for remark := range strings.SplitSeq(f.SuggestedAction, "; ") {
-		field, wrong, isRemark := strings.Cut(remark, ": ")
-		if f.Code.Name == fault.ValidationError.Name && isRemark && !strings.Contains(field, " ") {
-			wrong, _, _ = strings.Cut(wrong, ". ")
-			remarks = append(remarks, field+" "+strings.TrimSuffix(wrong, "."))
-		}
+	message, advice := f.ForPeople()
+	if f.People == nil || len(f.People.Inputs) == 0 {
+		return strings.TrimSpace(message + " " + advice)
 	}
-	if len(remarks) > 0 {
-		said := strings.TrimSuffix(f.Message, ".") + ":"
-		if strings.HasSuffix(f.Message, "?") {
-			said = f.Message
-		}
-		return said + " " + strings.Join(remarks, "; ") + "."
+	remarks := make([]string, len(f.People.Inputs))
+	for i, input := range f.People.Inputs {
+		remarks[i] = input.Field + " " + input.Wrong
 	}
-	return strings.TrimSpace(f.Message + " " + fault.Advice(f.SuggestedAction))
+	said := strings.TrimSuffix(f.Message, ".") + ":"
+	if strings.HasSuffix(f.Message, "?") {
+		said = f.Message
+	}
+	return said + " " + strings.Join(remarks, "; ") + "."
 }

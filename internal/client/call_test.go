@@ -41,10 +41,12 @@ func TestCallShowsAnswersToPeople(t *testing.T) {
 	for _, c := range []struct{ answer, out, problem string }{
 		{pending, card, ""},
 		{`{"status":"success","data":{"n":1}}`, "{\n  \"status\": \"success\",\n  \"data\": {\n    \"n\": 1\n  }\n}\n", ""},
-		{`{"status":"error","code":"INVALID_INPUT","message":"Why was the deal lost?","suggestedAction":"Call again with loss_reason."}`, "", "Why was the deal lost?"},
+		{`{"status":"error","code":"INVALID_INPUT","message":"Why was the deal lost?","suggestedAction":"Call again with loss_reason.","people":{}}`, "", "Why was the deal lost?"},
 		{`{"status":"error","code":"CANNOT_DELETE_SELF","message":"No.","suggestedAction":"Ask another HR administrator to do it."}`, "", "No. Ask another HR administrator to do it."},
-		{`{"status":"error","code":"VALIDATION_ERROR","message":"Invalid input parameters","suggestedAction":"employee_id: is required. Use list_employees tool to find valid employee IDs.; new_salary: is required"}`,
+		{`{"status":"error","code":"VALIDATION_ERROR","message":"Invalid input parameters","suggestedAction":"x","people":{"message":"It does not fit.","inputs":[{"field":"employee_id","wrong":"is required"},{"field":"new_salary","wrong":"is required"}]}}`,
 			"", "Invalid input parameters: employee_id is required; new_salary is required."},
+		{`{"status":"error","code":"VALIDATION_ERROR","message":"Which employee is meant?","suggestedAction":"x","people":{"inputs":[{"field":"employee_id","wrong":"is required"}]}}`,
+			"", "Which employee is meant? employee_id is required."},
 	} {
 		mux := http.NewServeMux()
 		mux.HandleFunc("GET /api/tools", func(w http.ResponseWriter, _ *http.Request) {

@@ -156,7 +156,7 @@ func statusError(status int, body []byte) error {
 		Description     string `json:"error_description"` // of OAuth errors
 		SuggestedAction string `json:"suggestedAction"`
 	}
-	_ = json.Unmarshal(body, &said) // not JSON: the status is reported
+	_ = json.Unmarshal(result.ForPeople(body), &said) // not JSON: the status is reported
 	text := strings.TrimSpace(cmp.Or(said.Message, said.Description, said.Error) + " " + said.SuggestedAction)
 	if text == "" {
 		text = http.StatusText(status)

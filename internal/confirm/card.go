@@ -25,7 +25,7 @@ func checkCard(message string, data map[string]any) error {
 		field, size = "message", len(message)
 	}
 	return fault.ValidationError.New("The change is too large to be shown to you whole, so it cannot be confirmed.").
-		Suggest("Shorten %s: it has %d bytes, and all that is shown of a change has %d at most.", field, size, MaxCard-cardExtra).
+		Instruct("Shorten %s: it has %d bytes, and all that is shown of a change has %d at most.", field, size, MaxCard-cardExtra).
 		With("field", field)
 }
 

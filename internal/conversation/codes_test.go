@@ -11,7 +11,7 @@ import (
 func TestOwnCodesAreListed(t *testing.T) {
 	names := make(map[string]int)
 	for _, c := range Codes() {
-		if names[c.Name] = c.Status; c.Meaning == "" || c.Suggest == "" {
+		if names[c.Name] = c.Status; c.Meaning == "" || c.Suggestion() == "" {
 			t.Errorf("%s does not say what it means, or what to do", c.Name)
 		}
 	}

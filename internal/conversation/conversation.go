@@ -56,8 +56,8 @@ var notFound = &fault.Code{
 // eventsGone ends a stream that would have a gap otherwise.
 var eventsGone = &fault.Code{
 	Name: "EVENTS_GONE", Kind: fault.NotFound, Status: http.StatusNotFound,
-	Meaning: "What followed that event is no longer kept.",
-	Suggest: "Read the conversation again and follow it from its lastEventId.",
+	Meaning:  "What followed that event is no longer kept.",
+	Instruct: "Read the conversation again and follow it from its lastEventId.",
 }
 
 // unreadable is what altered records and events are, and those that were sealed with

@@ -142,16 +142,17 @@ func (e *Event) UnmarshalBinary(b []byte) error {
 
 func unreadableEvent(reason string) *fault.Error {
 	return unreadable.New("An event cannot be read: %s.", reason).
-		Suggest("Read the conversation again and follow it from its lastEventId.")
+		Instruct("Read the conversation again and follow it from its lastEventId.")
 }
 
 // withAdvice is what a person reads of a failed turn: why, and what to do, where that is
 // of this failure and not of its code. A code's advice is for programs.
 func withAdvice(f *fault.Error) string {
-	if f.SuggestedAction == f.Code.Suggest {
-		return f.Message
+	message, advice := f.ForPeople()
+	if advice == f.Code.Suggest {
+		return message
 	}
-	return fault.Sentence(f)
+	return strings.TrimSpace(message + " " + advice)
 }
 
 // EventOf makes the event of a turn's step. ok is false for steps that have

@@ -33,7 +33,7 @@ func translate(err error) error {
 	case answered && isDown(server.Code):
 		return down(err)
 	case answered && server.Code == "22021": // character_not_in_repertoire
-		return fault.ValidationError.New("Invalid input parameters").Suggest("input: holds a character that no text can have (NUL). Leave it out.").Because(err)
+		return fault.WrongInputs(fault.Input{Field: "input", Wrong: "holds a character that no text can have (NUL)", Advice: "Leave it out."}).Because(err)
 	}
 	return fault.StoreFailed("database", err)
 }

@@ -58,7 +58,7 @@ func TestEndedContextsAreTimeoutsOrCancelled(t *testing.T) {
 func TestSharedCodesAreComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range fault.Shared() {
-		if c.Name == "" || c.Meaning == "" || c.Suggest == "" || http.StatusText(c.Status) == "" {
+		if c.Name == "" || c.Meaning == "" || c.Suggestion() == "" || http.StatusText(c.Status) == "" {
 			t.Errorf("%+v is not complete", c)
 		}
 		if seen[c.Name] {
@@ -99,21 +99,34 @@ func TestFewNamesAreListedWhole(t *testing.T) {
 	}
 }
 
-func TestAdviceForPeopleNamesNoToolAndNoInput(t *testing.T) {
-	for suggested, want := range map[string]string{
-		"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected).": "",
-		"employee_id: is not a valid uuid. Use list_employees tool":                                               "",
-		"limit: must be at most 50":              "",
-		"Call again with loss_reason.":           "",
-		"Ask another HR administrator to do it.": "Ask another HR administrator to do it.",
-		"Assign the 9 direct reports to another manager first. Use list_employees with manager_id 7 to see them.": "Assign the 9 direct reports to another manager first.",
-		"Delete conversations that you no longer need, and ask again.":                                            "Delete conversations that you no longer need, and ask again.",
-		"End a session with DELETE, or wait.":                                                                     "",
-		"Use one of them, or ask the person to start a new conversation.":                                         "",
-		"": "",
+// What a failure says to people is data of its own: nothing is read out of what it says
+// to programs.
+func TestPeopleReadTheirOwnWords(t *testing.T) {
+	both := &fault.Code{Name: "A", Suggest: "Ask again."}
+	programs := &fault.Code{Name: "B", Instruct: "Use list_things.", Tell: "It does not fit."}
+	split := &fault.Code{Name: "C", Suggest: "Sign in.", Instruct: "Send a token."}
+	for name, c := range map[string]struct {
+		f                           *fault.Error
+		message, advice, suggestion string
+	}{
+		"the same":                  {both.New("No."), "No.", "Ask again.", "Ask again."},
+		"another suggestion":        {both.New("No.").Suggest("Wait."), "No.", "Wait.", "Wait."},
+		"for programs":              {both.New("No.").Instruct("Call x."), "No.", "Ask again.", "Call x."},
+		"one and the other":         {both.New("No.").Suggest("Wait.").Instruct("Call x."), "No.", "Wait.", "Call x."},
+		"of tools":                  {programs.New("No x_y."), "It does not fit.", "", "Use list_things."},
+		"of tools, with a sentence": {programs.New("No x_y.").Tell("I find none.").Suggest("Wait."), "I find none.", "Wait.", "Wait."},
+		"split":                     {split.New("No."), "No.", "Sign in.", "Send a token."},
 	} {
-		if got := fault.Advice(suggested); got != want {
-			t.Errorf("%q: got %q, want %q", suggested, got, want)
+		message, advice := c.f.ForPeople()
+		if message != c.message || advice != c.advice || c.f.SuggestedAction != c.suggestion {
+			t.Errorf("%s: got %q, %q, %q", name, message, advice, c.f.SuggestedAction)
 		}
+	}
+}
+
+func TestWrongInputsAreDataAndARemarkEach(t *testing.T) {
+	f := fault.WrongInputs(fault.Input{Field: "id", Wrong: "is not an id", Detail: "is not a valid uuid", Advice: "Use list_things."}, fault.Input{Field: "limit", Wrong: "must be at most 50"})
+	if f.SuggestedAction != "id: is not a valid uuid. Use list_things.; limit: must be at most 50" || f.People.Message != fault.Unfit || f.People.Inputs[0].Wrong != "is not an id" {
+		t.Errorf("got %q, %+v", f.SuggestedAction, f.People)
 	}
 }

@@ -67,7 +67,7 @@ func (g *Gate) expire(ctx context.Context, r *http.Request, at time.Time, end fu
 // ProveAgain returns the caller of a request whose token has expired, if their
 // session has another one by now.
 func (g *Gate) ProveAgain(r *http.Request) (*access.Principal, error) {
-	expired := fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again. A program gets a new token.")
+	expired := fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again.").Instruct("Sign in again. A program gets a new token.")
 	if g.o.Browser == nil || r.Header.Get("Authorization") != "" {
 		return nil, expired
 	}

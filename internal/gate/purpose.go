@@ -36,5 +36,5 @@ func Permit(who *access.Principal, u Use) error {
 	if allowed {
 		return nil
 	}
-	return fault.ForbiddenRequest.New("This token was not issued to %s.", u).Suggest("Use a token that was issued for this purpose.")
+	return fault.ForbiddenRequest.New("This token was not issued to %s.", u).Instruct("Use a token that was issued for this purpose.")
 }

@@ -20,7 +20,7 @@ func writePage(w http.ResponseWriter, f *fault.Error, status int, title string) 
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	message, advice := fault.ForPeople(f.Code.Name, f.Message, f.SuggestedAction)
+	message, advice := f.ForPeople()
 	_ = errorPage.Execute(w, map[string]string{"Title": title, "Message": message, "Advice": advice}) // the client has disconnected
 }
 

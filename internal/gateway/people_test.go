@@ -14,7 +14,7 @@ import (
 // programs call tools, and reaches no stream, message, answer or page.
 func TestPeopleReadNoToolLanguage(t *testing.T) {
 	r := newRig(t)
-	refuse := fault.ConfirmationStale.New("Nina has nine reports.").Suggest("Assign them first. Use list_employees with manager_id 1.")
+	refuse := fault.ConfirmationStale.New("Nina has nine reports.").Suggest("Assign them first.").Instruct("Assign them first. Use list_employees with manager_id 1.")
 	r.servers.call["get_employee"] = func(context.Context, json.RawMessage) result.Outcome { return result.Failed(refuse) }
 	r.model.script["Delete Nina"] = []step{calls("get_employee"), says("That is not possible.")}
 	r.model.script["Delete Frank"] = []step{calls("delete_employee")}

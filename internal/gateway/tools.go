@@ -140,7 +140,7 @@ func noTool(set agent.Toolset, server, name string) error {
 	at := slices.IndexFunc(set.Open, func(t agent.Tool) bool { return t.Name == name })
 	switch {
 	case at >= 0:
-		return fault.UnknownTool.New("The tool %s is not one of the server %s.", name, server).With("tool", name).Suggest("Call it on the server %s.", set.Open[at].Server)
+		return fault.UnknownTool.New("The tool %s is not one of the server %s.", name, server).With("tool", name).Instruct("Call it on the server %s.", set.Open[at].Server)
 	case len(set.Down) > 0:
 		return fault.UnknownTool.New("The server %s has no tool called %q.", server, name).With("tool", name)
 	}

@@ -48,7 +48,7 @@ func unsaid(a Answer, e Evidence) (lines []string) {
 // problem is why a call failed, as people read it.
 func (c Call) problem() string {
 	f := c.Outcome.Fault()
-	message, _ := fault.ForPeople(f.Code.Name, f.Message, f.SuggestedAction)
+	message, _ := f.ForPeople()
 	return message
 }
 

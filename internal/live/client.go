@@ -201,7 +201,7 @@ func (c *connection) answer(ctx context.Context, m message, a answerPayload) err
 	case a.Approved == nil:
 		return fault.BadRequest.New("approved must be true or false.")
 	case a.Digest == "":
-		return fault.BadRequest.New("digest must be that of the request as it was shown.").Suggest("Send confirmationData.digest of the change that your person saw.")
+		return fault.BadRequest.New("digest must be that of the request as it was shown.").Instruct("Send confirmationData.digest of the change that your person saw.")
 	}
 	o, err := c.server.o.Answer(ctx, a.ConfirmationID, *a.Approved, a.Digest)
 	if err != nil {

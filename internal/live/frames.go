@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -127,14 +128,10 @@ func data(envelope json.RawMessage) any {
 	return result.ForPeople(envelope)
 }
 
-// errorFrame encodes a fault. What its code suggests by default may speak of headers,
-// which a message does not have.
+// errorFrame encodes a fault for a program that shows it to its person.
 func errorFrame(f *fault.Error, replyTo string) frame {
-	suggest := f.SuggestedAction
-	if f.Code == fault.TooManyRequests && suggest == f.Code.Suggest {
-		suggest = "Wait a moment and try again."
-	}
-	return frame{Type: "error", Payload: errorPayload{f.Code.Name, f.Message, suggest, f.RetryAfter.Milliseconds(), replyTo}}
+	message, advice := f.ForPeople()
+	return frame{Type: "error", Payload: errorPayload{f.Code.Name, message, cmp.Or(advice, f.SuggestedAction), f.RetryAfter.Milliseconds(), replyTo}}
 }
 
 func (f frame) encode() []byte { return httpx.Compact(f) }

@@ -23,7 +23,7 @@ func confirmationTool() result.ToolInfo {
 		Name: getConfirmation, Title: "Get a confirmation", Kind: result.Read,
 		Description: "Show one of your own confirmations: a change that waits for approval, or what was answered and its outcome. It approves nothing.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"confirmation_id":{"type":"string","format":"uuid","description":"The confirmationId of a pending_confirmation answer"}},"required":["confirmation_id"],"additionalProperties":false}`),
-		OutputSchema: json.RawMessage(`{"type":"object","properties":{"status":{"enum":["success","error"]},"code":{"type":"string"},"message":{"type":"string"},"suggestedAction":{"type":"string"},"details":{"type":"object"},` +
+		OutputSchema: json.RawMessage(`{"type":"object","properties":{"status":{"enum":["success","error"]},"code":{"type":"string"},"message":{"type":"string"},"suggestedAction":{"type":"string"},"details":{"type":"object"},"people":{"type":"object"},` +
 			`"data":{"type":"object","properties":{"confirmationId":{"type":"string"},"state":{"enum":["pending","applying","applied","failed","denied","expired","unknown"]},"action":{"type":"string"},"mcpServer":{"type":"string"},"message":{"type":"string"},` +
 			`"confirmationData":{"type":"object"},"created":{"type":"string","format":"date-time"},"expires":{"type":"string","format":"date-time"},"receipt":{"type":"object"}},"required":["confirmationId","state","message"]}},"required":["status"]}`),
 		Annotations: result.Annotations{ReadOnly: true, Idempotent: true},
@@ -53,7 +53,7 @@ func lookUp(ctx context.Context, show func(context.Context, string) (result.Conf
 		ID string `json:"confirmation_id"`
 	}
 	if err := strictjson.Unmarshal(args, &in); err != nil || in.ID == "" {
-		return result.Failed(fault.ValidationError.New("Invalid input parameters").Suggest("confirmation_id: is required, the only field, and a text.").Fields("confirmation_id"))
+		return result.Failed(fault.WrongInputs(fault.Input{Field: "confirmation_id", Wrong: "is required, the only field, and a text"}).Fields("confirmation_id"))
 	}
 	shown, err := show(ctx, in.ID)
 	if err != nil {

@@ -80,7 +80,7 @@ func filterOf(query string) (f filter, err error) {
 	for name, values := range q {
 		field := fields[name]
 		if field == nil {
-			return f, fault.BadRequest.New("The audit log cannot be searched by %q.", fault.Clip(name, 64)).Suggest("Use person, tool, row, outcome, confirmation and before.")
+			return f, fault.BadRequest.New("The audit log cannot be searched by %q.", fault.Clip(name, 64)).Instruct("Use person, tool, row, outcome, confirmation and before.")
 		}
 		if *field, err = parameter(name, values); err != nil {
 			return f, err

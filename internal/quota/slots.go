@@ -57,7 +57,7 @@ func (q *Quotas) full(k Kind, limit int) error {
 		q.refused(k)
 		return fault.Busy.New(fault.TooBusy).Suggest("%d of your questions are being answered or wait: wait for one of them.", limit).After(5*time.Second).With("limit", string(k))
 	case Sessions:
-		return q.Refuse(k, holdTTL, "You have %d MCP sessions, which is the limit.", limit).Suggest("End a session with DELETE, or wait until an idle one has ended.")
+		return q.Refuse(k, holdTTL, "You have %d MCP sessions, which is the limit.", limit).Instruct("End a session with DELETE, or wait until an idle one has ended.")
 	default:
 		return q.Refuse(k, 5*time.Second, "You have %d open streams, which is the limit.", limit).Suggest("Close a stream and try again.")
 	}

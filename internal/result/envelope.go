@@ -25,6 +25,7 @@ type Envelope struct {
 	Message          string          `json:"message,omitempty"`
 	SuggestedAction  string          `json:"suggestedAction,omitempty"`
 	Details          map[string]any  `json:"details,omitempty"`
+	People           *fault.Words    `json:"people,omitempty"` // what people read of an error, where that is something else
 	ConfirmationID   string          `json:"confirmationId,omitempty"`
 	ConfirmationData PreviewData     `json:"confirmationData,omitempty"`
 }
@@ -90,7 +91,7 @@ func envelopeOf(o Outcome) Envelope {
 		return Envelope{Status: StatusCancelled, Message: v.Message}
 	}
 	f := o.Fault()
-	return Envelope{Status: StatusError, Code: f.Code.Name, Message: f.Message, SuggestedAction: f.SuggestedAction, Details: f.Details}
+	return Envelope{Status: StatusError, Code: f.Code.Name, Message: f.Message, SuggestedAction: f.SuggestedAction, Details: f.Details, People: f.People}
 }
 
 func metadataOf(p *Page) *Metadata {
@@ -220,7 +221,7 @@ func (e *Envelope) outcome() (Outcome, error) {
 	case StatusCancelled:
 		return Cancelled(e.Message), nil
 	case StatusError:
-		return Failed(&fault.Error{Code: codeNamed(e.Code), Message: e.Message, SuggestedAction: e.SuggestedAction, Details: e.Details}), nil
+		return Failed(&fault.Error{Code: codeNamed(e.Code), Message: e.Message, SuggestedAction: e.SuggestedAction, Details: e.Details, People: e.People}), nil
 	}
 	return Outcome{}, fmt.Errorf("reading an envelope: unknown status %q", e.Status)
 }

@@ -6,21 +6,23 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// ForPeople returns an encoded envelope as people read it: what an error suggests
-// to programs is left out. Anything else is returned as it is, byte for byte.
+// ForPeople returns an encoded envelope as people read it: an error has their words in
+// place of those for programs. Anything else is returned as it is, byte for byte.
 func ForPeople(envelope json.RawMessage) json.RawMessage {
 	var e struct {
-		Status, Code, Message, SuggestedAction string
+		Status, Message string
+		People          *fault.Words
 	}
 	var all map[string]json.RawMessage
-	if json.Unmarshal(envelope, &e) != nil || e.Status != StatusError || json.Unmarshal(envelope, &all) != nil {
+	if json.Unmarshal(envelope, &e) != nil || e.Status != StatusError || e.People == nil || json.Unmarshal(envelope, &all) != nil {
 		return envelope
 	}
-	message, advice := fault.ForPeople(e.Code, e.Message, e.SuggestedAction)
-	all["message"], _ = json.Marshal(message) // texts can always be encoded
-	all["suggestedAction"], _ = json.Marshal(advice)
-	if advice == "" {
-		delete(all, "suggestedAction")
+	delete(all, "people")
+	delete(all, "suggestedAction")
+	for name, text := range map[string]string{"message": e.People.Message, "suggestedAction": e.People.Advice} {
+		if text != "" {
+			all[name], _ = json.Marshal(text) // texts can always be encoded
+		}
 	}
 	own, err := json.Marshal(all)
 	if err != nil {

@@ -192,7 +192,7 @@ func (m *marker) untrusted() bool {
 			continue
 		}
 		switch string(m.name) {
-		case "data", "message", "suggestedAction", "details", "confirmationData":
+		case "data", "message", "suggestedAction", "details", "people", "confirmationData":
 			return true
 		}
 	}

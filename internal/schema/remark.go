@@ -49,32 +49,33 @@ var anyUUID = &jsonschema.Format{Name: "uuid", Validate: func(v any) error {
 }}
 
 // remark describes a violation without repeating the value, which may be long or
-// secret.
-func remark(k jsonschema.ErrorKind) string {
+// secret: to who typed it and, where detail is not empty, to programs with the format
+// or pattern.
+func remark(k jsonschema.ErrorKind) (wrong, detail string) {
 	switch k := k.(type) {
 	case *kind.Format:
 		if k.Want == dates.Name {
-			return fmt.Sprintf("is not a valid date (YYYY-MM-DD, of the years %d to %d)", firstYear, lastYear)
+			return fmt.Sprintf("is not a valid date (YYYY-MM-DD, of the years %d to %d)", firstYear, lastYear), ""
 		}
-		return "is not a valid " + k.Want
+		return "is not an id", "is not a valid " + k.Want
 	case *kind.Type:
-		return fmt.Sprintf("must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
+		return fmt.Sprintf("must be %s, not %s", strings.Join(k.Want, " or "), k.Got), ""
 	case *kind.Enum:
-		return fmt.Sprintf("must be one of %s", quoted(k.Want))
+		return fmt.Sprintf("must be one of %s", quoted(k.Want)), ""
 	case *kind.Pattern:
-		return "does not match " + k.Want
+		return "is not written as it should be", "does not match " + k.Want
 	case *kind.Minimum:
 		f, _ := k.Want.Float64()
-		return fmt.Sprintf("must be at least %v", f)
+		return fmt.Sprintf("must be at least %v", f), ""
 	case *kind.Maximum:
 		f, _ := k.Want.Float64()
-		return fmt.Sprintf("must be at most %s", plainNumber(f))
+		return fmt.Sprintf("must be at most %s", plainNumber(f)), ""
 	case *kind.MinLength:
-		return fmt.Sprintf("must have at least %s", characters(k.Want))
+		return fmt.Sprintf("must have at least %s", characters(k.Want)), ""
 	case *kind.MaxLength:
-		return fmt.Sprintf("must have at most %s", characters(k.Want))
+		return fmt.Sprintf("must have at most %s", characters(k.Want)), ""
 	}
-	return clip(k.LocalizedString(message.NewPrinter(language.English)))
+	return clip(k.LocalizedString(message.NewPrinter(language.English))), ""
 }
 
 func characters(n int) string {

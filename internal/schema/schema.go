@@ -8,21 +8,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"countersign.dev/internal/fault"
 )
-
-// Words are what a declaration says about a wrong value of one field.
-type Words struct {
-	Suggest string // to a model: the next step
-	Tell    string // to a person, instead of a remark that names the field
-}
 
 // Options are what a schema itself does not say.
 type Options struct {
@@ -81,10 +71,10 @@ func (nothing) Load(string) (any, error) {
 // VALIDATION_ERROR with one remark per field, and the fields that are wrong.
 func (s *Schema) Check(raw json.RawMessage) (values map[string]any, wrong []string, err error) {
 	if values, err = readObject(raw); err != nil {
-		return nil, nil, fault.ValidationError.New("Invalid input parameters").Suggest("input: %s", err)
+		return nil, nil, fault.WrongInputs(fault.Input{Field: "input", Wrong: err.Error()})
 	}
-	if remarks := s.normalize(values); len(remarks) > 0 {
-		return nil, nil, fault.ValidationError.New("Invalid input parameters").Suggest("%s", fault.List(remarks, "; ")).Fields(fieldsOf(remarks)...)
+	if wrong := s.normalize(values); len(wrong) > 0 {
+		return nil, nil, refusal(wrong).Fields(topOf(wrong)...)
 	}
 	err = s.compiled.Validate(values)
 	if err == nil {
@@ -94,102 +84,16 @@ func (s *Schema) Check(raw json.RawMessage) (values map[string]any, wrong []stri
 	if !errors.As(err, &invalid) {
 		return nil, nil, err
 	}
-	said := remarks{s, map[string]string{}, map[string]bool{}}
+	said := remarks{s.words, nil}
 	said.collect(invalid)
-	return nil, said.fields(), said.refuse()
-}
-
-// fieldsOf are the fields that remarks begin with.
-func fieldsOf(remarks []string) []string {
-	names := make([]string, len(remarks))
-	for i, remark := range remarks {
-		names[i], _, _ = strings.Cut(remark, ":")
-	}
-	return names
+	wrong = topOf(said.all)
+	return nil, wrong, refusal(said.all).Fields(wrong...)
 }
 
 // Wrong is Check for callers that need no values.
 func (s *Schema) Wrong(args json.RawMessage) (fields []string, err error) {
 	_, fields, err = s.Check(args)
 	return fields, err
-}
-
-// remarks are what is wrong with an input: the field of each remark.
-type remarks struct {
-	schema  *Schema
-	said    map[string]string
-	missing map[string]bool // fields that are required
-}
-
-// refuse words the faults of an input twice: the suggested action is for models, a
-// remark per field ("limit: must be at most 50; …"); the message is for people, who
-// know no fields, where each of these has a sentence for them.
-func (r remarks) refuse() error {
-	message := "Invalid input parameters"
-	all := slices.Sorted(maps.Keys(r.said))
-	var sentences []string
-	for _, remark := range all {
-		field, _, _ := strings.Cut(remark, ":")
-		if sentence := r.tell(field); sentence != "" && !slices.Contains(sentences, sentence) {
-			sentences = append(sentences, sentence)
-		} else if sentence == "" {
-			return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; ")).Fields(r.fields()...)
-		}
-	}
-	if len(sentences) > 0 {
-		message = strings.Join(sentences, " ")
-	}
-	return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; ")).Fields(r.fields()...)
-}
-
-// tell is the sentence about a field for people. What is said of a wrong id ("I find no
-// employee with that id.") is not true of one that is missing.
-func (r remarks) tell(field string) string {
-	sentence := r.schema.words[field].Tell
-	if noun, isID := strings.CutSuffix(field, "_id"); isID && sentence != "" && r.missing[field] {
-		return "Which " + strings.ReplaceAll(noun, "_", " ") + " is meant?"
-	}
-	return sentence
-}
-
-// fields are the top-level fields with a remark.
-func (r remarks) fields() []string {
-	all := slices.Sorted(maps.Values(r.said))
-	return slices.DeleteFunc(slices.Compact(all), func(name string) bool { return name == "" })
-}
-
-func (r remarks) collect(e *jsonschema.ValidationError) {
-	for _, cause := range e.Causes {
-		r.collect(cause)
-	}
-	if len(e.Causes) > 0 {
-		return
-	}
-	where := clip(strings.Join(e.InstanceLocation, "."))
-	switch k := e.ErrorKind.(type) {
-	case *kind.Required:
-		for _, name := range k.Missing {
-			r.missing[join(where, name)] = true
-			r.add(join(where, name), "is required")
-		}
-	case *kind.AdditionalProperties:
-		for _, name := range k.Properties {
-			r.add(join(where, clip(name)), "is not a field of this tool")
-		}
-	default:
-		r.add(where, remark(e.ErrorKind))
-	}
-}
-
-func (r remarks) add(where, what string) {
-	if advice := r.schema.words[where].Suggest; advice != "" {
-		what += ". " + advice
-	}
-	field, _, _ := strings.Cut(where, ".")
-	if where == "" {
-		where = "input"
-	}
-	r.said[where+": "+what] = field
 }
 
 // textLimits are the lengths that texts of fields may have where they are larger

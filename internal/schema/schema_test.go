@@ -43,6 +43,31 @@ func TestArgumentsAreCheckedInWords(t *testing.T) {
 	}
 }
 
+// TestPeopleReadWhatIsWrong: a person reads a sentence without names of inputs, patterns
+// and formats.
+func TestPeopleReadWhatIsWrong(t *testing.T) {
+	s, err := Compile([]byte(`{"type":"object","additionalProperties":false,"properties":{"deal_id":{"type":"string","pattern":"^[0-9a-f]{24}$"},"employee_id":{"type":"string","format":"uuid"},
+		"due_before":{"type":"string","format":"date"},"fiscal_year":{"type":"integer","minimum":2000},"note":{"type":"string","minLength":10},"stage":{"enum":["CLOSED_WON","OPEN"]},
+		"month":{"type":"string","pattern":"^....-..$"},"active":{"type":"boolean"}}}`), Options{Formats: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		`{"deal_id":"7"}`: "I find nothing with that id.", `{"employee_id":"7"}`: "I find nothing with that id.",
+		`{"due_before":"soon"}`:             "The due before must be a day of the years 1900 to 2199, such as 2026-01-31.",
+		`{"fiscal_year":1990,"note":"x"}`:   "The fiscal year must be at least 2000. The note must have at least 10 characters.",
+		`{"stage":"LOST"}`:                  "The stage must be one of closed won, open.",
+		`{"month":"May"}`:                   "The month is not written as it should be.",
+		`{"fiscal_year":"x","active":"on"}`: "The active must be yes or no. The fiscal year must be a whole number.",
+		`{"colour":1}`:                      fault.Unfit, `[1]`: fault.Unfit,
+	} {
+		_, err := s.Wrong(json.RawMessage(args))
+		if message, advice := fault.From(err).ForPeople(); message != want || advice != "" {
+			t.Errorf("%s: got %q, %q, want %q", args, message, advice, want)
+		}
+	}
+}
+
 // TestMissingIDIsAskedFor: that nothing has an id is said of one that was given.
 func TestMissingIDIsAskedFor(t *testing.T) {
 	words := map[string]Words{"sales_deal_id": {Tell: "I find no deal with that id."}, "reason": {Tell: "Why was it lost?"}}

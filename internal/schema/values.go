@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ const maxText = 4000
 // normalize gives every number of an input the one spelling of its value (RFC
 // 8785), so that 10.0 and 1e1 are the integer 10 to the schema, to the tool and
 // to every digest. It reports the texts that no store could keep, by field.
-func (s *Schema) normalize(values object) (remarks []string) {
+func (s *Schema) normalize(values object) (wrong []misfit) {
 	for name, value := range values {
 		longest, limited := s.limits[name]
 		if !limited {
@@ -26,12 +27,12 @@ func (s *Schema) normalize(values object) (remarks []string) {
 		}
 		value, remark := s.normalValue(value, longest)
 		if remark != "" {
-			remarks = append(remarks, fault.Clip(name, maxShown)+": "+remark)
+			wrong = append(wrong, misfit{Input: fault.Input{Field: clip(name), Wrong: remark}, top: clip(name), says: "The " + strings.ReplaceAll(clip(name), "_", " ") + " " + remark + "."})
 		}
 		values[name] = value
 	}
-	slices.Sort(remarks)
-	return remarks
+	slices.SortFunc(wrong, func(a, b misfit) int { return cmp.Compare(a.Field, b.Field) })
+	return wrong
 }
 
 // normalValue returns the normal form of a value, and what is wrong with it.
@@ -48,8 +49,8 @@ func (s *Schema) normalValue(value any, longest int) (normal any, remark string)
 			}
 		}
 	case object:
-		if remarks := s.normalize(value); len(remarks) > 0 {
-			return value, remarks[0]
+		if wrong := s.normalize(value); len(wrong) > 0 {
+			return value, wrong[0].Field + ": " + wrong[0].Wrong
 		}
 	}
 	return value, ""

@@ -90,7 +90,7 @@ func (t Tickets) Redeem(ctx context.Context, ticket string) (token string, err e
 	}
 	if !ok || err != nil || !t.now().Before(kept.Ends) {
 		return "", fault.Unauthorized.New("The ticket was used, is older than %s, or was never issued.", TicketLife).
-			Suggest("Get a new one with POST /api/ticket.").Because(err)
+			Instruct("Get a new one with POST /api/ticket.").Because(err)
 	}
 	return kept.Token, nil
 }

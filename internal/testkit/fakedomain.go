@@ -41,7 +41,7 @@ func NewFakeDomain(notes ...Note) *FakeDomain {
 }
 
 // ErrNote is the fake domain's own fault code.
-var ErrNote = &fault.Code{Name: "NOTE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No note has this id.", Suggest: "Use list_notes to find valid ids."}
+var ErrNote = &fault.Code{Name: "NOTE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No note has this id.", Instruct: "Use list_notes to find valid ids."}
 
 // Policy declares who reads a diary.
 func (d *FakeDomain) Policy() access.Policy {

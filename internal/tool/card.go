@@ -149,7 +149,7 @@ func (m *mounted) checkTexts(values object) (odd []schema.Violation, err error) 
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if err := plaintext.CheckValue(name, values[name], m.validator.lines[name]); err != nil {
 			odd = []schema.Violation{{Field: name, Keyword: Odd, Value: values[name]}}
-			return odd, fault.ValidationError.New("Invalid input parameters").Suggest("%s", err).Fields(name)
+			return odd, fault.WrongInputs(fault.Input{Field: name, Wrong: "has characters that cannot be seen"}).Tell("A text has characters that cannot be seen. Leave them out.").Instruct("%s", err).Fields(name)
 		}
 	}
 	return nil, nil

@@ -83,6 +83,7 @@ func errorSchema(codes []string) object {
 		"properties": object{
 			"status": object{"const": result.StatusError}, "code": code, "message": text,
 			"suggestedAction": text, "details": object{"type": "object"},
+			"people": object{"type": "object", "description": "What people read, where it is something else", "properties": object{"message": text, "advice": text, "inputs": object{"type": "array"}}},
 		},
 		"required": []string{"status", "code", "message"},
 	}

@@ -50,15 +50,18 @@ func nameSubject(f *fault.Error, input json.RawMessage) {
 // adviseFor replaces advice that sends a caller to a tool that they may not call: a
 // model would follow it and be refused.
 func (r *Runner) adviseFor(who *access.Principal, f *fault.Error) {
-	advice := adviceParts.FindAllString(f.SuggestedAction, -1)
+	advice, can := adviceParts.FindAllString(f.SuggestedAction, -1), true
 	for i, part := range advice {
 		for _, word := range toolNames.FindAllString(part, -1) {
 			if m := r.byName[word]; m != nil && !who.HasAny(m.spec.Allow...) {
 				advice[i] = fmt.Sprintf("Check what was given, or ask someone who can look it up: %s is for the roles %s. ", word, fault.List(roleNames(m.spec.Allow), ", "))
+				can = false
 			}
 		}
 	}
-	f.Suggest("%s", strings.TrimSpace(strings.Join(advice, "")))
+	if !can {
+		f.Instruct("%s", strings.TrimSpace(strings.Join(advice, "")))
+	}
 }
 
 var (

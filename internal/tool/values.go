@@ -17,7 +17,7 @@ func into(values json.RawMessage, v any) error {
 	err := json.Unmarshal(values, v)
 	var unfit *json.UnmarshalTypeError
 	if errors.As(err, &unfit) && strings.HasPrefix(unfit.Value, "number") {
-		return fault.ValidationError.New("Invalid input parameters").Suggest("%s: is out of range", unfit.Field).Fields(unfit.Field)
+		return fault.WrongInputs(fault.Input{Field: unfit.Field, Wrong: "is out of range"}).Fields(unfit.Field)
 	}
 	return err
 }

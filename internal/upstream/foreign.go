@@ -94,7 +94,7 @@ func canonical(args json.RawMessage) (json.RawMessage, error) {
 	}
 	input, err := strictjson.Canonical(args)
 	if err != nil || input[0] != '{' {
-		return nil, fault.ValidationError.New("Invalid input parameters").Suggest("Send one JSON object with the tool's arguments.").Because(err)
+		return nil, fault.WrongInputs().Instruct("Send one JSON object with the tool's arguments.").Because(err)
 	}
 	return input, nil
 }
@@ -114,10 +114,10 @@ func (r route) fitting(input json.RawMessage) error {
 func readable(input json.RawMessage) error {
 	var value any
 	if err := json.Unmarshal(input, &value); err != nil {
-		return fault.ValidationError.New("Invalid input parameters").Because(err)
+		return fault.WrongInputs().Because(err)
 	}
 	if err := plaintext.CheckValue("input", value, true); err != nil {
-		return fault.ValidationError.New("Invalid input parameters").Suggest("%s", err)
+		return fault.WrongInputs(fault.Input{Field: "input", Wrong: "has characters that cannot be seen"}).Tell("A text has characters that cannot be seen. Leave them out.").Instruct("%s", err)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func allowed(who *access.Principal, r route) error {
 	}
 	f := fault.Insufficient.New("None of your roles may use %s.", r).With("tool", r.String())
 	if len(r.tool.Roles) == 0 {
-		return f.Suggest("No role may: an administrator names the roles in the file of connected servers.")
+		return f.Instruct("No role may: an administrator names the roles in the file of connected servers.")
 	}
 	return f.Suggest("Ask someone who has one of these roles (%s), or your administrator if you need it yourself.", strings.Join(r.tool.Roles, ", ")).
 		With("requiredRoles", r.tool.Roles)

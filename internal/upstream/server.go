@@ -245,7 +245,7 @@ func (s *server) fault(err error) *fault.Error {
 func (s *server) rejection(r mcpsession.Rejected) *fault.Error {
 	switch r.Status {
 	case http.StatusRequestEntityTooLarge:
-		return fault.ValidationError.New("The input is larger than the %s service accepts.", s.Name).Suggest("Send a smaller input.")
+		return fault.ValidationError.New("The input is larger than the %s service accepts.", s.Name).Instruct("Send a smaller input.")
 	case http.StatusTooManyRequests:
 		return fault.TooManyRequests.New("The %s service got too many of your requests.", s.Name)
 	}

@@ -89,7 +89,7 @@ func (in getExpenseReport) check() error {
 		return nil
 	}
 	return fault.InvalidInput.New("Which report? Say its number, or whose it is and of which month.").
-		Suggest("Give report_number, or employee_id and month (YYYY-MM). Use list_expense_reports tool to find them.").Fields("report_number", "employee_id", "month")
+		Instruct("Give report_number, or employee_id and month (YYYY-MM). Use list_expense_reports tool to find them.").Fields("report_number", "employee_id", "month")
 }
 
 const selectReport = `

@@ -97,7 +97,7 @@ var afterAll = invoiceKey{"9999-12-31", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
 
 func (s *Server) listInvoices(ctx context.Context, in listInvoices, w tool.Window[invoiceKey]) (invoices []Invoice, err error) {
 	if in.MinAmount != nil && in.MaxAmount != nil && *in.MinAmount > *in.MaxAmount {
-		return nil, fault.InvalidInput.New("The smallest amount is larger than the largest.").Suggest("Give min_amount as the smaller of the two.").Fields("min_amount", "max_amount")
+		return nil, fault.InvalidInput.New("The smallest amount is larger than the largest.").Instruct("Give min_amount as the smaller of the two.").Fields("min_amount", "max_amount")
 	}
 	before := startOf(in, w)
 	err = s.db.Read(ctx, func(ctx context.Context) error {

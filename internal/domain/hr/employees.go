@@ -264,7 +264,8 @@ func hasReports(e subject) error {
 		people = "direct report"
 	}
 	return errHasReports.New("%s cannot be deleted: they have %d active %s.", e.Name, e.Reports, people).
-		Suggest("Assign the %d %s of %s to another manager first. Use list_employees with manager_id %s to see them.", e.Reports, people, e.Name, e.ID).
+		Suggest("Assign the %d %s of %s to another manager first.", e.Reports, people, e.Name).
+		Instruct("Assign the %d %s of %s to another manager first. Use list_employees with manager_id %s to see them.", e.Reports, people, e.Name, e.ID).
 		With("directReports", e.Reports)
 }
 

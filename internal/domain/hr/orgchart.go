@@ -99,7 +99,7 @@ func (s *Server) root(ctx context.Context, id string) (treeNumbers, error) {
 	case err != nil || found:
 		return root, err
 	case id == "":
-		return root, errNotFound.New("There is no employee record for you to start the chart at.").Suggest("Name the employee to start at in root_employee_id.").Fields("root_employee_id")
+		return root, errNotFound.New("There is no employee record for you to start the chart at.").Instruct("Name the employee to start at in root_employee_id.").Fields("root_employee_id")
 	}
 	return root, notFound(id)
 }

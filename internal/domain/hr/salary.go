@@ -109,12 +109,12 @@ func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error)
 	case e.Self:
 		return 0, fault.InvalidInput.New("You cannot change your own salary.").Suggest("Ask someone else with the role hr-write or executive to change it.").Fields("employee_id")
 	case math.Abs(exact-float64(cents)) > 1e-4:
-		return 0, fault.InvalidInput.New("A salary is given in whole cents.").Suggest("Round new_salary to whole cents.").Fields("new_salary")
+		return 0, fault.InvalidInput.New("A salary is given in whole cents.").Instruct("Round new_salary to whole cents.").Fields("new_salary")
 	case cents == e.SalaryCents:
-		return 0, fault.InvalidInput.New("Nothing would change: that is %s's salary already.", e.Name).Suggest("Check new_salary: it is the new amount a year, not the difference.").Fields("new_salary")
+		return 0, fault.InvalidInput.New("Nothing would change: that is %s's salary already.", e.Name).Instruct("Check new_salary: it is the new amount a year, not the difference.").Fields("new_salary")
 	case in.EffectiveDate > s.today():
 		return 0, fault.InvalidInput.New("Changes cannot be scheduled: %s is in the future.", in.EffectiveDate).
-			Suggest("Ask again on that day, or for a change that counts now. Leave effective_date out for that.").Fields("effective_date")
+			Suggest("Ask again on that day, or for a change that counts now.").Instruct("Ask again on that day, or for a change that counts now. Leave effective_date out for that.").Fields("effective_date")
 	}
 	return cents, nil
 }

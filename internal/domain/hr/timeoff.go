@@ -87,7 +87,7 @@ func (s *Server) person(ctx context.Context, id string) (person, error) {
 	case err != nil || ok:
 		return found, err
 	case id == "":
-		return person{}, errNotFound.New("There is no employee record for you.").Suggest("Name the employee in employee_id.").Fields("employee_id")
+		return person{}, errNotFound.New("There is no employee record for you.").Instruct("Name the employee in employee_id.").Fields("employee_id")
 	}
 	return person{}, notFound(id)
 }

@@ -31,17 +31,17 @@ type closeDeal struct {
 func (in closeDeal) check() error {
 	switch {
 	case in.Outcome == "lost" && strings.TrimSpace(in.LossReason) == "":
-		return fault.InvalidInput.New("Why was the deal lost?").Suggest("Call again with loss_reason.").Fields("loss_reason")
+		return fault.InvalidInput.New("Why was the deal lost?").Instruct("Call again with loss_reason.").Fields("loss_reason")
 	case in.Outcome == "lost" && in.ActualValue != nil:
-		return fault.InvalidInput.New("A deal that was lost has no final value.").Suggest("Call again without actual_value.").Fields("actual_value")
+		return fault.InvalidInput.New("A deal that was lost has no final value.").Instruct("Call again without actual_value.").Fields("actual_value")
 	case in.Outcome == "won" && in.LossReason != "":
-		return fault.InvalidInput.New("A deal that was won has no reason for a loss.").Suggest("Call again without loss_reason, or with outcome lost.").Fields("loss_reason")
+		return fault.InvalidInput.New("A deal that was won has no reason for a loss.").Instruct("Call again without loss_reason, or with outcome lost.").Fields("loss_reason")
 	case utf8.RuneCountInString(in.LossReason) > maxLossReason:
-		return fault.InvalidInput.New("The reason for the loss is longer than %d characters.", maxLossReason).Suggest("Shorten loss_reason.").Fields("loss_reason")
+		return fault.InvalidInput.New("The reason for the loss is longer than %d characters.", maxLossReason).Instruct("Shorten loss_reason.").Fields("loss_reason")
 	case in.ActualValue != nil && *in.ActualValue > maxValue:
-		return fault.InvalidInput.New("The final value is more than %s.", money("USD", maxValue)).Suggest("Check actual_value.").Fields("actual_value")
+		return fault.InvalidInput.New("The final value is more than %s.", money("USD", maxValue)).Instruct("Check actual_value.").Fields("actual_value")
 	case in.ActualValue != nil && math.Round(*in.ActualValue*100)/100 != *in.ActualValue:
-		return fault.InvalidInput.New("The final value has more than two decimals.").Suggest("Round actual_value to cents.").Fields("actual_value")
+		return fault.InvalidInput.New("The final value has more than two decimals.").Instruct("Round actual_value to cents.").Fields("actual_value")
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (s *Server) listDeals(ctx context.Context, in listDeals, w tool.Window[Deal
 		return nil, err
 	}
 	if in.ClosingFrom != "" && in.ClosingTo != "" && in.ClosingFrom > in.ClosingTo {
-		return nil, fault.InvalidInput.New("The period ends before it begins.").Suggest("Give closing_from as the earlier of the two dates.").Fields("closing_from", "closing_to")
+		return nil, fault.InvalidInput.New("The period ends before it begins.").Instruct("Give closing_from as the earlier of the two dates.").Fields("closing_from", "closing_to")
 	}
 	return s.store.Deals(ctx, scope, DealQuery{
 		Stage: in.Stage, Owner: strings.ToLower(in.Owner), CustomerID: strings.ToLower(in.CustomerID), MinValue: in.MinValue,

@@ -93,7 +93,7 @@ func (m *Metadata) UnmarshalJSON(raw []byte) error {
 		raw = []byte(inner)
 	}
 	if err := json.Unmarshal(raw, (*map[string]any)(m)); err != nil {
-		return fault.ValidationError.New("The metadata are no JSON object.").Suggest("metadata: give an object").Fields("metadata")
+		return fault.ValidationError.New("The metadata are no JSON object.").Instruct("metadata: give an object").Fields("metadata")
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func metadataOf(m Metadata) (*string, error) {
 		return nil, err
 	}
 	if len(encoded) > maxMetadata {
-		return nil, fault.ValidationError.New("The metadata are too large.").Suggest("metadata: must have at most %d bytes", maxMetadata)
+		return nil, fault.ValidationError.New("The metadata are too large.").Instruct("metadata: must have at most %d bytes", maxMetadata)
 	}
 	text := string(encoded)
 	return &text, nil

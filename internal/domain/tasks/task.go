@@ -58,7 +58,7 @@ const maxItems = 100
 
 func checkItems(dependsOn []int64, files []string) error {
 	if len(dependsOn) > maxItems || len(files) > maxItems {
-		return fault.ValidationError.New("A list is too long.").Suggest("depends_on, file_references: must have at most %d items", maxItems)
+		return fault.ValidationError.New("A list is too long.").Instruct("depends_on, file_references: must have at most %d items", maxItems)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (g given) changes(id string) error {
 			return nil
 		}
 	}
-	return fault.ValidationError.New("Nothing is to be changed.").Suggest("%s: give it with at least one field that changes", id).Fields(id)
+	return fault.ValidationError.New("Nothing is to be changed.").Instruct("%s: give it with at least one field that changes", id).Fields(id)
 }
 
 // field is a field of an update: as it was given, or left as it is.

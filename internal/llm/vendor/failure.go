@@ -85,7 +85,7 @@ func (o Options) meaning(status int) *fault.Error {
 	case http.StatusPaymentRequired:
 		return fault.ServiceDown.New("The account at the model's provider has no credit left.").Suggest("Check its plan and its billing there.")
 	case http.StatusNotFound:
-		return fault.ServiceDown.New("The provider knows no model %q.", o.Model).Suggest("Check the model's name and base_url in the configuration.")
+		return fault.ServiceDown.New("The provider knows no model %q.", o.Model).Suggest("Check the model's name and its address in the configuration.")
 	case http.StatusTooManyRequests, statusOverloaded:
 		return fault.TooManyRequests.New(fault.TooBusy)
 	case http.StatusRequestEntityTooLarge:

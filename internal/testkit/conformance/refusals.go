@@ -52,7 +52,7 @@ func (s *suite) refusals(t *testing.T) {
 		if o.Fault().SuggestedAction == "" || holds(o.Fault().Message, internals) || toolWords.MatchString(o.Fault().Message) {
 			t.Errorf("%s: %q, %q", r.code, o.Fault().Message, o.Fault().SuggestedAction)
 		}
-		message, advice := fault.ForPeople(o.Code(), o.Fault().Message, o.Fault().SuggestedAction)
+		message, advice := o.Fault().ForPeople()
 		if toolWords.MatchString(message+advice) || holds(message+advice, requestWords) {
 			t.Errorf("%s: a person reads %q %q", r.code, message, advice)
 		}
@@ -64,7 +64,7 @@ func (s *suite) refusals(t *testing.T) {
 		if !raised[code.Name] {
 			t.Errorf("no refusal raises %s", code.Name)
 		}
-		if declared[code.Name] || code.Meaning == "" || code.Suggest == "" {
+		if declared[code.Name] || code.Meaning == "" || code.Suggestion() == "" {
 			t.Errorf("%s is declared twice, or without its meaning or next step", code.Name)
 		}
 		if len(code.Subject) == 0 {

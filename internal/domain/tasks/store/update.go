@@ -82,7 +82,7 @@ func (w taskRows) checkUpdate(ctx context.Context, before record.Task, u TaskUpd
 
 // NoReason is the fault of a task that becomes blocked without saying why.
 func NoReason() error {
-	return fault.ValidationError.New("A task that is blocked needs a reason.").Suggest("blocker_reason: say in one sentence what it waits for.").Fields("blocker_reason")
+	return fault.ValidationError.New("A task that is blocked needs a reason.").Instruct("blocker_reason: say in one sentence what it waits for.").Fields("blocker_reason")
 }
 
 func hasReason(before record.Task, u TaskUpdate) bool {

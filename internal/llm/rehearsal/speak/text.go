@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"countersign.dev/internal/english"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
@@ -21,8 +20,8 @@ const maxRows, maxFacts = 10, 3
 
 // Failure passes on what a tool says of a failure, for people.
 func Failure(a *Answer) string {
-	message, advice := fault.ForPeople(a.Fault.Code.Name, result.Unmark(a.Fault.Message), result.Unmark(a.Fault.SuggestedAction))
-	return Clean(cmp.Or(message, "That did not work.") + " " + advice)
+	message, advice := a.Fault.ForPeople()
+	return Clean(cmp.Or(result.Unmark(message), "That did not work.") + " " + result.Unmark(advice))
 }
 
 // Label is a field's name within a sentence.
