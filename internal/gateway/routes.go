@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"countersign.dev/internal/access"
@@ -172,27 +171,4 @@ func (g *Gateway) checked(check func(*http.Request) error, h httpx.Handler) http
 		}
 		return err
 	}
-}
-
-func page(files *static.Files, name, policy string, keep bool) httpx.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		w.Header().Set("Content-Security-Policy", policy)
-		if !files.Serve(w, r, name, keep) {
-			return fault.RouteNotFound.New("There is no such page.")
-		}
-		return nil
-	}
-}
-
-// pagePolicy lets the page load and call our own origin only, forbids that text
-// becomes markup or script (trusted types; the one policy that may be made names the
-// address of the tabs' worker), and lets the sign-out form redirect to an issuer.
-func (g *Gateway) pagePolicy() string {
-	policy := "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types countersign; form-action 'self'"
-	for _, issuer := range g.o.Issuers {
-		if u, err := url.Parse(issuer); err == nil && u.Host != "" {
-			policy += " " + u.Scheme + "://" + u.Host
-		}
-	}
-	return policy
 }
