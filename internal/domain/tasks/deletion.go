@@ -76,11 +76,14 @@ type cleanupPreview struct {
 
 // Message asks for the clean-up.
 func (p cleanupPreview) Message() tool.Sentence {
-	noun := "tasks that were"
-	if p.Count == 1 {
-		noun = "task that was"
+	return tool.Say("Take %d %s deleted from %s more than %d days ago away for good? This cannot be undone.", p.Count, numbered(p.Count, "task that was", "tasks that were"), p.Project, p.Days)
+}
+
+func numbered(count int, one, many string) tool.Plain {
+	if count == 1 {
+		return tool.Plain(one)
 	}
-	return tool.Say("Take %d %s deleted from %s more than %d days ago away for good? This cannot be undone.", p.Count, tool.Plain(noun), p.Project, p.Days)
+	return tool.Plain(many)
 }
 
 // cleanupFacts are the tasks that the card was about.
@@ -114,7 +117,7 @@ func (s *Server) cutoff(days int) time.Time { return s.opts.Now().UTC().AddDate(
 func (s *Server) cleanUp(ctx context.Context, in cleanupInput, facts cleanupFacts) (done cleanedUp, err error) {
 	err = s.within(ctx, "cleanup_deleted_tasks", in.Workspace, func(sc scope) error {
 		done = cleanedUp{Success: true, Count: len(facts.IDs), Days: in.Days, Cutoff: s.cutoff(in.Days)}
-		done.Message = tool.Say("%d deleted tasks of %s are gone for good.", done.Count, sc.place.Name).String()
+		done.Message = tool.Say("%d deleted %s gone for good from %s.", done.Count, numbered(done.Count, "task is", "tasks are"), sc.place.Name).String()
 		return sc.Purge(ctx, facts.IDs)
 	})
 	return done, err

@@ -491,6 +491,11 @@ func TestCleanupWaitsForItsPersonAndKeepsItsReceipt(t *testing.T) {
 	if page := h.ask("list_tasks", map[string]any{}); page["total_count"] != 1.0 {
 		t.Errorf("got %v", page)
 	}
+	h.ask("delete_task", map[string]any{"task_id": 3})
+	id = h.ask("cleanup_deleted_tasks", map[string]any{"days": 0})["confirmationId"].(string)
+	if o := h.Answer(nina, id, true, ""); !strings.Contains(string(o.Raw()), `"1 deleted task is gone for good from Platform."`) {
+		t.Errorf("of one: got %s", o.Raw())
+	}
 }
 
 // TestDamagedWorkspaceIsFound: the check reads every file whole, and names the one that

@@ -10,7 +10,7 @@ var (
 	ErrPagination = code("PAGINATION_INVALID", fault.Invalid, "A limit is not between 1 and 1,000, or an offset is negative.",
 		"Ask for 1 to 1,000 items, and skip none or more.", "limit", "offset")
 	ErrNotFound  = code("NOT_FOUND", fault.NotFound, "No task, entity or link has this id in this workspace.", "List or search what there is, to find the id.", "resource_type", "resource_id")
-	ErrFilter    = code("INVALID_FILTER", fault.Invalid, "A status, priority or type of entity is none of the valid ones.", "Use one of the valid values.", "filter_name", "invalid_value", "valid_values")
+	ErrFilter    = code("INVALID_FILTER", fault.Invalid, "The value of a filter is none of the valid ones: a status, a priority, a type of entity or the name of a tool.", "Use one of the valid values.", "filter_name", "invalid_value", "valid_values")
 	ErrWorkspace = code("WORKSPACE_INVALID", fault.Invalid, "The workspace is no folder or project that the caller may open.", "List the projects to see which there are.", "workspace_path", "reason")
 )
 
