@@ -194,3 +194,26 @@ func TestErrorBeforeTheDictionaryIsTranslated(t *testing.T) {
 	p.Sees("#starting-retry", "")
 	p.Sees("body", "Das Gateway ist nicht zu erreichen.")
 }
+
+// A place that has nothing says what would be there, and why there is none.
+func TestEmptyPlacesSayWhatFillsThem(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/user", answer(http.StatusOK, auditor()))
+	g.on("GET /api/usage", answer(http.StatusOK, object{"days": []object{}, "conversations": []object{}}))
+	g.on("GET /api/audit", answer(http.StatusOK, object{"events": []object{}}))
+	g.on("GET /api/admin", answer(http.StatusOK, object{"servers": []object{}, "held": []object{}, "people": []object{}, "expired": []object{}, "tools": []object{{"name": "list_budgets", "server": "finance", "kind": "list", "roles": []string{"finance-read"}}}}))
+	p.Open(g.URL)
+	p.Sees("#greeting", "Hello")
+	for place, says := range map[string][]string{
+		"usage":     {"rehearsal uses none"},
+		"approvals": {"waits five minutes for your answer"},
+		"audit":     {"No event fits all of these conditions."},
+		"admin":     {"servers have none", "no answer within five minutes is listed here", "rehearsal uses none"},
+	} {
+		eval[bool](p, `(location.hash = "#/`+place+`") !== ""`)
+		for _, words := range says {
+			p.Sees(".page-view", words)
+		}
+	}
+}

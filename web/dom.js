@@ -110,12 +110,15 @@ export function data(text) {
   const node = el("bdi");
   let from = 0;
   for (const match of whole.matchAll(UNSEEN)) {
-    if (match.index > from) node.append(whole.slice(from, match.index));
+    if (match.index > from) node.append(...softly(whole.slice(from, match.index)));
     node.append(el("span", { class: "unseen", title: codeOf(match[0]) }, codeOf(match[0])));
     from = match.index + match[0].length;
   }
-  node.append(whole.slice(from));
+  node.append(...softly(whole.slice(from)));
   return node;
 }
+
+// An address goes on in the next line after its @, before it is broken anywhere.
+const softly = (text) => text.split(/(?<=\S@)(?=\S)/).flatMap((piece, i) => (i ? [el("wbr"), piece] : [piece]));
 
 const codeOf = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;

@@ -38,7 +38,7 @@ export function pageView(id) {
     chain(), searchForm(fields, () => search()),
     el("p", { class: "notice error", role: "alert", hidden: () => !problem.value }, () => problem.value),
     id ? courseOf(found) : null, eventsOf(found),
-    el("p", { class: "hint", role: "status" }, () => (busy.value ? t("Reading…") : found.value.length ? t("{n} events, the newest first.", { n: number(found.value.length) }) : t("No event fits."))),
+    el("p", { class: "hint", role: "status" }, () => (busy.value ? t("Reading…") : found.value.length ? t("{n} events, the newest first.", { n: number(found.value.length) }) : t("No event fits all of these conditions."))),
     el("button", { type: "button", class: "small", "data-more-events": true, hidden: () => !next.value, onclick: () => search(next.peek()) }, t("Older events")));
 }
 
