@@ -23,7 +23,7 @@ func pendingFor(id string, left time.Duration) object {
 		"confirmationData": object{
 			"action": "delete_employee", "mcpServer": "hr", "userId": "0f1e2d3c-0000-4000-8000-000000000001", "timestamp": now.UnixMilli(),
 			"expiresAt": now.Add(left).UnixMilli(), "employeeName": "Frank Davis", "jobTitle": "Software Engineer", "currentSalary": 118000, "newSalary": 125000, "change": 7000, "changePercent": 5.93, "warning": "Above the range of the grade.", "reason": "Left the company",
-			"origin": object{"surface": "mcp", "tainted_by": []string{"text of ticket TICK-009", "an answer of weather.get"}},
+			"origin": object{"surface": "mcp", "tainted_by": []object{{"kind": "ticket", "id": "TICK-009"}, {"tool": "weather.get"}}},
 			"quotes": []object{{"field": "reason", "author": "written by the assistant", "text": "Left the company"}},
 		},
 	}
@@ -77,7 +77,7 @@ func TestApprovalIsSentOnceAndItsReceiptShownOnce(t *testing.T) {
 	p.Sees("[data-quote=reason] figcaption", "Reason, written by the assistant:")
 	p.Sees("[data-quote=reason] blockquote", "Left the company")
 	p.Sees("[data-card-origin]", "Asked for by an MCP client")
-	p.Sees("[data-card-taint]", "The assistant had read text of ticket TICK-009, an answer of weather.get before it asked for this.")
+	p.Sees("[data-card-taint]", "The assistant had read text of ticket TICK-009, an answer of “Weather.get” before it asked for this.")
 	p.Misses("[data-field=reason]")
 	p.Misses("[data-field=origin]")
 	p.Sees("[data-countdown]", "left")
@@ -459,8 +459,8 @@ func TestToolsAreCalledByTheirTitles(t *testing.T) {
 	if got := p.Text(".tool-words"); got != "Bring a ship in" {
 		t.Errorf("the call says %q, want its title", got)
 	}
-	read := module[[]string](p, "views/card.js", `return ["an answer of harbour.move_ship", "an answer of weather.get", "text of ticket TICK-009"].map(m.sourceOf)`, nil)
-	if want := []string{"an answer of “Bring a ship in”", "an answer of weather.get", "text of ticket TICK-009"}; !slices.Equal(read, want) {
+	read := module[[]string](p, "views/card.js", `return arg.map(m.nameOfSource)`, []any{object{"tool": "harbour.move_ship"}, object{"kind": "ticket", "id": "TICK-009"}, object{"more": 3}, "text of ticket TICK-006"})
+	if want := []string{"an answer of “Bring a ship in”", "text of ticket TICK-009", "3 more texts", "text of ticket TICK-006"}; !slices.Equal(read, want) {
 		t.Errorf("what was read is called %q, want %q", read, want)
 	}
 }

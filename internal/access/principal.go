@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,7 +73,37 @@ func Surfaces() []Surface {
 // tokens; no person's own token has one.
 type Provenance struct {
 	Surface   Surface  `json:"surface"`
-	TaintedBy []string `json:"tainted_by,omitempty"` // the untrusted texts that the model had read before the call: "text of ticket TICK-009"
+	TaintedBy []Source `json:"tainted_by,omitempty"` // the untrusted texts that the model had read before the call
+}
+
+// Read names the untrusted texts in a line.
+func (p Provenance) Read() string {
+	names := make([]string, len(p.TaintedBy))
+	for i, source := range p.TaintedBy {
+		names[i] = source.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// Source is an untrusted text: of a row, the whole answer of a tool, or so many more
+// that are not named.
+type Source struct {
+	Kind string `json:"kind,omitempty"` // of the row: "ticket"
+	ID   string `json:"id,omitempty"`
+	Tool string `json:"tool,omitempty"`
+	More int    `json:"more,omitempty"`
+}
+
+func (s Source) String() string {
+	switch {
+	case s.More == 1:
+		return "1 more text"
+	case s.More > 1:
+		return strconv.Itoa(s.More) + " more texts"
+	case s.Kind != "":
+		return "text of " + s.Kind + " " + s.ID
+	}
+	return "an answer of " + s.Tool
 }
 
 // Claims are the claims of a verified token.
@@ -170,7 +201,7 @@ func (p *Principal) WithSurface(s Surface) *Principal {
 
 // Tainted returns the context of a call that follows untrusted texts. Only the agent
 // may call it; a test scans the source for other callers.
-func Tainted(ctx context.Context, by []string) context.Context {
+func Tainted(ctx context.Context, by []Source) context.Context {
 	p, err := From(ctx)
 	if err != nil {
 		return ctx

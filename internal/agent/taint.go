@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,8 +27,7 @@ type taint struct {
 
 // untrustedText is the untrusted text of one row.
 type untrustedText struct {
-	source string // "text of ticket TICK-009"
-	kind   string // "ticket"
+	source access.Source
 	text   []byte
 }
 
@@ -38,7 +36,7 @@ func (t *taint) read(r CallResult, info *Tool) {
 	if !r.Untrusted {
 		return
 	}
-	whole := untrustedText{source: "an answer of " + cleanName(r.Tool), kind: "answer of " + cleanName(r.Tool)}
+	whole := access.Source{Tool: cleanName(r.Tool)}
 	tree, err := result.ParseData(r.Answer)
 	if err != nil {
 		t.add(whole, string(r.Answer))
@@ -50,11 +48,11 @@ func (t *taint) read(r CallResult, info *Tool) {
 
 // walk adds the marked texts of a value. Rows of our own servers are named by kind
 // and id; the names that another server gives its rows are untrusted, too.
-func (t *taint) walk(value any, source untrustedText, own bool) {
+func (t *taint) walk(value any, source access.Source, own bool) {
 	switch v := value.(type) {
 	case result.Row:
 		if id, kind := rowName(v); own && id != "" {
-			source = untrustedText{source: "text of " + kind + " " + id, kind: kind}
+			source = access.Source{Kind: kind, ID: id}
 		}
 		for _, key := range v.Keys {
 			if !own { // another server's names are its text, too
@@ -73,10 +71,10 @@ func (t *taint) walk(value any, source untrustedText, own bool) {
 	}
 }
 
-func (t *taint) add(source untrustedText, text string) {
+func (t *taint) add(source access.Source, text string) {
 	last := len(t.texts) - 1
-	if last < 0 || t.texts[last].source != source.source {
-		t.texts = append(t.texts, untrustedText{source: source.source, kind: source.kind})
+	if last < 0 || t.texts[last].source != source {
+		t.texts = append(t.texts, untrustedText{source: source})
 		last++
 	}
 	if t.size += len(text); t.size <= maxTainted {
@@ -115,8 +113,8 @@ func cleanName(name string) string {
 
 // sources names what the model has read, newest first, and before that what names
 // the tool.
-func (t *taint) sources(info *Tool) (sources []string) {
-	known := make(map[string]bool, len(t.texts))
+func (t *taint) sources(info *Tool) (sources []access.Source) {
+	known := make(map[access.Source]bool, len(t.texts))
 	add := func(u untrustedText) {
 		if known[u.source] {
 			return
@@ -131,11 +129,8 @@ func (t *taint) sources(info *Tool) (sources []string) {
 	for _, u := range slices.Backward(t.texts) {
 		add(u)
 	}
-	switch more := len(known) - len(sources); {
-	case more == 1:
-		sources = append(sources, "1 more text")
-	case more > 1:
-		sources = append(sources, fmt.Sprintf("%d more texts", more))
+	if more := len(known) - len(sources); more > 0 {
+		sources = append(sources, access.Source{More: more})
 	}
 	return sources
 }
@@ -171,7 +166,7 @@ func (t *taint) refuse(info *Tool, asked []string) error {
 	}
 	source := "untrusted text"
 	if len(naming) > 0 {
-		source = t.texts[naming[len(naming)-1]].source
+		source = t.texts[naming[len(naming)-1]].source.String()
 	}
 	return fault.NotAskedFor.New("%s was not called: %s asks for it, and the person did not.", info.Name, source).With("source", source)
 }

@@ -70,7 +70,7 @@ func TestToolThatATextNamesNeedsThePersonsWish(t *testing.T) {
 			if last := obedient.asked[2].Messages; !strings.Contains(string(last[len(last)-1].Results()[0].Answer), fault.NotAskedFor.Name) {
 				t.Errorf("%q: the model read %s", question, last[len(last)-1].Results()[0].Answer)
 			}
-		} else if !slices.Equal(from[0].TaintedBy, []string{"text of ticket TICK-009"}) || from[0].Surface != access.SurfaceChat {
+		} else if !slices.Equal(from[0].TaintedBy, []access.Source{{Kind: "ticket", ID: "TICK-009"}}) || from[0].Surface != access.SurfaceChat {
 			t.Errorf("%q: the provenance is %+v", question, from[0])
 		}
 	}
@@ -91,7 +91,7 @@ func TestTaintLastsForTheConversation(t *testing.T) {
 	_, _ = collect(t, as(access.SurfaceTerminal), asked)
 	asked.History[0], asked.Model = TextMessage(User, "Delete Frank's record, but show me the tickets first"), scripted(calls("delete_employee"))
 	_, _ = collect(t, as(access.SurfaceTerminal), asked) // "Go on" with what was asked for before
-	if len(from) != 3 || len(from[0].TaintedBy) != 0 || !slices.Equal(from[1].TaintedBy, []string{"text of ticket TICK-009"}) {
+	if len(from) != 3 || len(from[0].TaintedBy) != 0 || !slices.Equal(from[1].TaintedBy, []access.Source{{Kind: "ticket", ID: "TICK-009"}}) {
 		t.Errorf("from: %+v", from)
 	}
 }
@@ -131,7 +131,7 @@ func TestSourcesAreBoundedAndClean(t *testing.T) {
 		var read taint
 		answer, marked := result.EncodeForModel(result.Success(json.RawMessage(row.data), nil, ""), row.info.Untrusted)
 		read.read(CallResult{Tool: row.info.Name, Answer: answer, Untrusted: marked}, row.info)
-		want(t, name+": "+strings.Join(read.sources(nil), ", "), name+": "+row.want)
+		want(t, name+": "+access.Provenance{TaintedBy: read.sources(nil)}.Read(), name+": "+row.want)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestTextsThatNameATool(t *testing.T) {
 	} {
 		for kind, changes := range map[result.Kind]bool{result.Write: true, result.Edit: true, result.Read: false, result.List: false} {
 			var read taint
-			read.add(untrustedText{source: "text of ticket 1", kind: "ticket"}, text)
+			read.add(access.Source{Kind: "ticket", ID: "1"}, text)
 			if text == "" {
 				read.size = maxTainted + 1
 			}

@@ -83,7 +83,7 @@ func attribute(ctx context.Context, e *Event) {
 		e.Issuer, e.Subject, e.Username = owner.Issuer, owner.Subject, p.Username()
 	}
 	if p, err := access.From(ctx); err == nil && e.TaintedBy == "" {
-		e.TaintedBy = strings.Join(p.Provenance().TaintedBy, ", ")
+		e.TaintedBy = p.Provenance().Read()
 	}
 	if r := telemetry.RequestOf(ctx); r.ID != "" {
 		e.RequestID, e.TraceID = r.ID, r.Trace

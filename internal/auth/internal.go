@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -57,8 +58,12 @@ func identifyInternal(c claims, _ []string) (access.Claims, error) {
 func (c claims) provenance() (access.Provenance, error) {
 	from, _ := c["origin"].(map[string]any)
 	o := access.Provenance{Surface: access.Surface(claims(from).text("surface"))}
-	if _, tainted := from["tainted_by"]; tainted {
-		o.TaintedBy = claims(from).texts("tainted_by")
+	list, _ := from["tainted_by"].([]any)
+	for _, item := range list {
+		source, _ := item.(map[string]any)
+		more, _ := source["more"].(json.Number)
+		n, _ := more.Int64() // none in most
+		o.TaintedBy = append(o.TaintedBy, access.Source{Kind: claims(source).text("kind"), ID: claims(source).text("id"), Tool: claims(source).text("tool"), More: int(n)})
 	}
 	if !slices.Contains(access.Surfaces(), o.Surface) {
 		return access.Provenance{}, fmt.Errorf("%w: origin", errClaim)

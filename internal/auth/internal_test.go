@@ -162,7 +162,7 @@ func TestInternalTokenIsReusedWhileFresh(t *testing.T) {
 		"purpose":  h.mint(t, alice(), "hr", access.PurposeCatalogue),
 		"role":     h.mint(t, alice(func(c *access.Claims) { c.Roles = []string{"employee"} }), "hr", access.PurposeCall),
 		"surface":  h.mint(t, alice().WithSurface(access.SurfaceMCP), "hr", access.PurposeCall),
-		"taint":    h.mint(t, alice(func(c *access.Claims) { c.Provenance.TaintedBy = []string{"TICK-009"} }), "hr", access.PurposeCall),
+		"taint":    h.mint(t, alice(func(c *access.Claims) { c.Provenance.TaintedBy = []access.Source{{Kind: "ticket", ID: "TICK-009"}} }), "hr", access.PurposeCall),
 		"issuer":   h.mint(t, alice(func(c *access.Claims) { c.Issuer = "https://b.example" }), "hr", access.PurposeCall),
 		"split": h.mint(t, alice(func(c *access.Claims) { c.Roles, c.Groups = []string{"employee"}, []string{"hr-read", "/HR"} }),
 			"hr", access.PurposeCall),

@@ -112,7 +112,7 @@ func (m *Minter) key(p *access.Principal, audience string, purpose access.Purpos
 	for _, field := range []string{audience, string(purpose), owner.Issuer, owner.Subject, p.Username(), p.Name(), p.Email(), p.TokenID(), string(provenance.Surface)} {
 		b = appendField(b, field)
 	}
-	for _, list := range [][]string{p.Roles(), p.Groups(), provenance.TaintedBy} {
+	for _, list := range [][]string{p.Roles(), p.Groups(), {provenance.Read()}} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, name := range list {
 			b = appendField(b, name)

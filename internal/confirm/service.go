@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -214,7 +213,7 @@ func (s *Service) Get(ctx context.Context, p *access.Principal, server string, i
 func (s *Service) record(ctx context.Context, p *access.Principal, r Record, step, outcome string) error {
 	e := event(p, audit.Confirmation, r.ID, step, outcome)
 	e.Server, e.Tool, e.Digest, e.Row = r.Server, r.Action, r.Digest, audit.RowsOf(r.Input)
-	e.Note, e.TaintedBy = r.Note, strings.Join(r.Provenance.TaintedBy, ", ")
+	e.Note, e.TaintedBy = r.Note, r.Provenance.Read()
 	if err := s.audit.Append(ctx, e); err != nil {
 		return fault.ServiceDown.New("The step was not taken because it could not be recorded.").Because(err)
 	}

@@ -58,20 +58,20 @@ func TestCardSaysWhatWasReadBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := []string{"text of ticket TICK-009"}
+	read := []access.Source{{Kind: "ticket", ID: "TICK-009"}}
 	tainted, err := access.From(access.Tainted(access.With(t.Context(), alice.WithSurface(access.SurfaceChat)), read))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := w.service().Open(t.Context(), tainted, raise)
-	if err != nil || w.audit.last().TaintedBy != read[0] || !slices.Equal(r.Provenance.TaintedBy, read) {
+	if err != nil || w.audit.last().TaintedBy != "text of ticket TICK-009" || !slices.Equal(r.Provenance.TaintedBy, read) {
 		t.Fatalf("got %+v, %v; audited %+v", r.Provenance, err, w.audit.last())
 	}
 	origin, _ := json.Marshal(r.Pending().Data["origin"])
-	if string(origin) != `{"surface":"chat","tainted_by":["text of ticket TICK-009"]}` || r.Data["digest"] == plain.Data["digest"] {
+	if string(origin) != `{"surface":"chat","tainted_by":[{"kind":"ticket","id":"TICK-009"}]}` || r.Data["digest"] == plain.Data["digest"] {
 		t.Errorf("the card has the provenance %s and the digest %v", origin, r.Data["digest"])
 	}
-	if _, err := w.service().Answer(t.Context(), alice, confirm.Reply{ID: r.ID, Server: "hr"}, w.domain); err != nil || w.audit.last().TaintedBy != read[0] {
+	if _, err := w.service().Answer(t.Context(), alice, confirm.Reply{ID: r.ID, Server: "hr"}, w.domain); err != nil || w.audit.last().TaintedBy != "text of ticket TICK-009" {
 		t.Errorf("the denial, %v, was audited as %+v", err, w.audit.last())
 	}
 }

@@ -180,7 +180,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// a chat follows its conversation over the WebSocket, and edits lines where it runs in a terminal.
 	"internal/client": {ours: []string{"client/draw", "fault", "plaintext", "result"}, outside: []string{"github.com/coder/websocket", "golang.org/x/sys", "golang.org/x/term"}},
 	// drawing is apart from talking to a gateway; characters can be wider than they look.
-	"internal/client/draw": {ours: []string{"plaintext", "result"}, outside: []string{"github.com/rivo/uniseg"}},
+	"internal/client/draw": {ours: []string{"access", "plaintext", "result"}, outside: []string{"github.com/rivo/uniseg"}},
 	// eval asks as a person's terminal does.
 	"internal/eval": {ours: []string{"calendar", "client"}, outside: []string{"go.yaml.in/yaml/v3"}},
 	// and it is its own supervisor of connected servers' processes.

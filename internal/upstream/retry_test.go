@@ -94,11 +94,11 @@ func freely(timeouts map[string]time.Duration) mcpfile.Rules {
 	return r
 }
 
-func caller(surface access.Surface, read ...string) context.Context {
+func caller(surface access.Surface, read ...access.Source) context.Context {
 	return claiming(surface, true, read...)
 }
 
-func claiming(surface access.Surface, mayConfirm bool, read ...string) context.Context {
+func claiming(surface access.Surface, mayConfirm bool, read ...access.Source) context.Context {
 	p := access.NewPrincipal(access.Claims{
 		Issuer: "i", Subject: "alice", Username: "alice", Roles: []string{"employee"}, MayConfirm: mayConfirm, Provenance: access.Provenance{Surface: surface, TaintedBy: read},
 	})
@@ -180,7 +180,7 @@ func TestChangeWithoutApprovalNeedsATurnThatIsKnown(t *testing.T) {
 		"chat":          {caller(access.SurfaceChat), 1},
 		"terminal":      {caller(access.SurfaceTerminal), 1},
 		"direct":        {caller(access.SurfaceAPI), 1},
-		"tainted":       {caller(access.SurfaceChat, "text of ticket TICK-009"), 0},
+		"tainted":       {caller(access.SurfaceChat, access.Source{Kind: "ticket", ID: "TICK-009"}), 0},
 		"an MCP client": {caller(access.SurfaceMCP), 0},
 		"unknown":       {caller(""), 0},
 

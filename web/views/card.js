@@ -7,7 +7,7 @@ import { digestOf } from "../digest.js";
 import { data, el, icon } from "../dom.js";
 import { isEmpty, isObject, label, moneyText } from "../format.js";
 import { effect, signal } from "../reactive.js";
-import { me, titleOf, tools } from "../store.js";
+import { me, titleOf } from "../store.js";
 import { language, moment, t } from "../words.js";
 import { descriptionList } from "./facts.js";
 import { openSheet, sightOf } from "./sight.js";
@@ -80,15 +80,17 @@ function bodyOf(envelope) {
 
 // What others wrote and the assistant had read: the wish may be theirs.
 function readBefore(origin) {
-  const texts = Array.isArray(origin?.tainted_by) ? origin.tainted_by.filter((text) => typeof text === "string").map(sourceOf) : [];
+  const texts = Array.isArray(origin?.tainted_by) ? origin.tainted_by.map(nameOfSource) : [];
   if (!texts.length) return null;
   return el("p", { class: "notice", "data-card-taint": true }, icon("warn"), el("span", {}, data(t("The assistant had read {texts} before it asked for this.", { texts: texts.join(", ") }))));
 }
 
-/** sourceOf names a text that was read; people know a tool by its title. @param {string} text */
-export function sourceOf(text) {
-  const tool = /^an answer of (\S+)$/.exec(text)?.[1];
-  return tool && tools.value.has(tool) ? t("an answer of “{title}”", { title: titleOf(tool) }) : text;
+/** nameOfSource names a text that was read: of a row, an answer of a tool, or so many more. @param {any} source */
+export function nameOfSource(source) {
+  if (typeof source === "string") return source; // of a request that was kept before sources were data
+  if (source.more) return source.more === 1 ? t("1 more text") : t("{n} more texts", { n: source.more });
+  if (source.kind) return t("text of {kind} {id}", { kind: t(source.kind), id: source.id ?? "" });
+  return t("an answer of “{title}”", { title: titleOf(source.tool ?? "") });
 }
 
 // A JSON object of the gateway's has its keys by the alphabet; people want to

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
 )
@@ -78,8 +79,10 @@ func readBefore(data map[string]any) (texts []string) {
 	provenance, _ := data[result.KeyProvenance].(map[string]any)
 	list, _ := provenance["tainted_by"].([]any)
 	for _, item := range list {
-		if text, ok := item.(string); ok {
-			texts = append(texts, text)
+		var source access.Source
+		encoded, err := json.Marshal(item)
+		if err == nil && json.Unmarshal(encoded, &source) == nil {
+			texts = append(texts, source.String())
 		}
 	}
 	return texts
