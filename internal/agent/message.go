@@ -105,6 +105,17 @@ func (m Message) Text() string {
 // Calls returns the calls of an assistant's message, in order.
 func (m Message) Calls() []Call { return partsOf[Call](m) }
 
+// CallOf returns the call that a result answers, of the message before it; an empty one
+// when that has none.
+func CallOf(before Message, result CallResult) Call {
+	for _, c := range before.Calls() {
+		if c.ID == result.ID {
+			return c
+		}
+	}
+	return Call{}
+}
+
 // Results returns the results of a tool message, in the order of the calls.
 func (m Message) Results() []CallResult { return partsOf[CallResult](m) }
 

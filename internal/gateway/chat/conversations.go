@@ -94,17 +94,17 @@ func (a API) Show(w http.ResponseWriter, r *http.Request, p *access.Principal) e
 	if owned.Usage != (agent.Usage{}) {
 		view.Usage = owned.Usage.View()
 	}
-	var calls []agent.Call // of the step before
+	var before agent.Message
 	for _, m := range messages {
-		view.Messages = append(view.Messages, messagesOf(m, calls)...)
-		calls = m.Calls()
+		view.Messages = append(view.Messages, messagesOf(m, before)...)
+		before = m.Message
 	}
 	return httpx.JSON(w, http.StatusOK, view)
 }
 
 // messagesOf encodes one stored message; the results of one step are several,
 // and the message before has the calls that they answer.
-func messagesOf(m conversation.Message, calls []agent.Call) []messageView {
+func messagesOf(m conversation.Message, before agent.Message) []messageView {
 	var views []messageView
 	if text := m.Text(); text != "" || len(m.Notes) > 0 {
 		view := messageView{ID: m.ID, Role: m.Role, Content: text, Model: m.Model, At: m.At}
@@ -116,7 +116,7 @@ func messagesOf(m conversation.Message, calls []agent.Call) []messageView {
 	for i, answered := range m.Results() {
 		views = append(views, messageView{
 			ID: m.ID + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(result.ForPeople(result.Unmarked(answered.Answer))), Model: m.Model,
-			Tool: answered.Tool, Server: m.Servers[answered.Tool], Args: argsFor(answered.ID, calls), At: m.At,
+			Tool: answered.Tool, Server: m.Servers[answered.Tool], Args: argsFor(answered, before), At: m.At,
 		})
 	}
 	if last := len(views) - 1; last >= 0 {
@@ -125,11 +125,9 @@ func messagesOf(m conversation.Message, calls []agent.Call) []messageView {
 	return views
 }
 
-func argsFor(call string, calls []agent.Call) json.RawMessage {
-	for _, c := range calls {
-		if c.ID == call && json.Valid(c.Args) { // models make mistakes
-			return c.Args
-		}
+func argsFor(answered agent.CallResult, before agent.Message) json.RawMessage {
+	if c := agent.CallOf(before, answered); json.Valid(c.Args) { // models make mistakes
+		return c.Args
 	}
 	return nil
 }

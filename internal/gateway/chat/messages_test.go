@@ -18,7 +18,7 @@ func TestStoredAnswersAreShownWithoutMarks(t *testing.T) {
 		t.Fatalf("%s has no marks", answer)
 	}
 	m := conversation.Message{Message: agent.Message{Parts: []agent.Part{agent.CallResult{ID: "1", Tool: "list_deals", Answer: answer}}}}
-	views := messagesOf(m, nil)
+	views := messagesOf(m, agent.Message{})
 	if len(views) != 1 || strings.Contains(views[0].Content, "untrusted") || !strings.Contains(views[0].Content, `"deal_name":"Acme <Renewal>"`) {
 		t.Errorf("got %+v", views)
 	}

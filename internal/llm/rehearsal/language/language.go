@@ -48,18 +48,16 @@ type Lexicon struct {
 // English reads the lexicon.
 func English() *Lexicon {
 	x := &Lexicon{phrases: map[string]Set{}, Stems: map[string]Set{}}
-	var file struct{ Words map[string][]string }
-	if err := yaml.Unmarshal(vocabulary, &file); err != nil {
+	var words map[string][]string
+	if err := yaml.Unmarshal(vocabulary, &words); err != nil {
 		panic(err) // it is part of the program
 	}
-	for section, phrases := range file.Words {
+	words["idle"] = append(words["idle"], english.Function...)
+	for section, phrases := range words {
 		x.phrases[section], x.Stems[section] = Set{}, Stems(phrases...)
 		for _, p := range phrases {
 			x.phrases[section][p] = true
 		}
-	}
-	for _, w := range english.Function {
-		x.phrases["idle"][w] = true
 	}
 	return x
 }
@@ -71,7 +69,7 @@ func (x *Lexicon) Is(phrase string, sections ...string) bool {
 
 // Phrase counts the words of a section's longest phrase that begin the words.
 func (x *Lexicon) Phrase(section string, words []string) int {
-	n := min(6, len(words))
+	n := min(longest, len(words))
 	for n > 0 && !x.phrases[section][strings.Join(words[:n], " ")] {
 		n--
 	}
@@ -101,11 +99,7 @@ func (x *Lexicon) MayBeValue(word string) bool {
 // plainly puts the plain words for phrases of the same meaning.
 func (x *Lexicon) plainly(tokens []Token) (out []Token) {
 	for len(tokens) > 0 {
-		end := slices.IndexFunc(tokens, func(t Token) bool { return t.Kind != Word || t.Owns })
-		if end < 0 {
-			end = len(tokens)
-		}
-		text, n := english.Plain(Lows(tokens[:min(end, 6)]))
+		text, n := english.Plain(Run(tokens))
 		if n == 0 {
 			out, tokens = append(out, tokens[0]), tokens[1:]
 			continue
@@ -174,6 +168,20 @@ func Lows(tokens []Token) (out []string) {
 		if t.Kind != Mark {
 			out = append(out, t.Low)
 		}
+	}
+	return out
+}
+
+// longest is how many words a phrase has at most.
+const longest = 6
+
+// Run returns the words with which tokens begin, as many as a phrase may have.
+func Run(tokens []Token) (out []string) {
+	for _, t := range tokens[:min(longest, len(tokens))] {
+		if t.Kind != Word || t.Owns {
+			break
+		}
+		out = append(out, t.Low)
 	}
 	return out
 }

@@ -1,7 +1,6 @@
-// Package match reads a question as each tool would: what is asked for, of
-// which things, with which values. A reading holds only when every word of the
-// question is explained by the tool's declaration or as a value, so that a
-// question that no tool answers is declined instead of half understood.
+// Package match reads a question as each tool would: what is asked for, of which things, with
+// which values. A reading holds only when every word is explained by the tool's declaration or
+// as a value, so that what no tool answers is declined instead of half understood.
 package match
 
 import (
@@ -86,9 +85,6 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 		t.readColumn(newField(p, meta.Output[p.Name]))
 	}
 	slices.SortStableFunc(t.Columns, func(a, b *Field) int { return cmp.Compare(a.Name, b.Name) })
-	for _, f := range t.Inputs {
-		f.Unit = cmp.Or(f.Unit, t.Column(f.base).Unit)
-	}
 	t.readProse(x, info.Title)
 	t.readProse(x, info.Description)
 	return t
@@ -119,9 +115,8 @@ func (t *Tool) readProse(x *language.Lexicon, text string) {
 			t.orders[english.Stem(w)] = true
 		}
 	}
-	isIdle := func(w string) bool { return x.Is(w, "idle") }
-	t.say(inAbout, slices.DeleteFunc(english.Prose(first), isIdle)...)
-	t.say(inMore, slices.DeleteFunc(english.Prose(rest), isIdle)...)
+	t.say(inAbout, first)
+	t.say(inMore, rest)
 }
 
 // readColumn adds a field of the answers; of one name, the first counts. What a change

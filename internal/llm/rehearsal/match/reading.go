@@ -220,9 +220,6 @@ func NewClause(x *language.Lexicon, part []language.Token, remark string) Clause
 		c.Tokens = c.Tokens[max(n, 1):]
 	}
 	for i, t := range c.Tokens {
-		if t.Kind != language.Word {
-			continue
-		}
 		article := slices.ContainsFunc(c.Tokens[max(0, i-2):i], func(t language.Token) bool { return t.Low == "a" || t.Low == "an" })
 		if c.Order < 0 || article && x.Is(c.Verb, "light") && x.Is(t.Low, "action") { // "give Ada a 5% raise"
 			c.Order, c.Verb = i, t.Low
@@ -244,13 +241,7 @@ func (c Clause) low(i int) string {
 	return c.Tokens[i].Low
 }
 
-// lows returns up to six words from the i-th token to the next punctuation.
-func (c Clause) lows(i int) (out []string) {
-	for ; i < len(c.Tokens) && c.Tokens[i].Kind != language.Mark && len(out) < 6; i++ {
-		out = append(out, c.Tokens[i].Low)
-	}
-	return out
-}
+func (c Clause) lows(i int) []string { return language.Run(c.Tokens[min(i, len(c.Tokens)):]) }
 
 func (c Clause) has(words ...string) bool {
 	return slices.ContainsFunc(c.Tokens, func(t language.Token) bool { return slices.Contains(words, t.Low) })

@@ -78,22 +78,16 @@ func (r reader) number(i int, b bounds) {
 
 var yearShape = regexp.MustCompile(`^(19|20|21)\d\d$`)
 
+// numberFor is the free input that a number is for, by the words around it; in an order also
+// one that is still missing.
 func (r reader) numberFor(i int, end side) *Field {
-	var fits []*Field
-	for _, f := range r.Tool.Inputs {
-		year, likely := f.has("year"), yearShape.MatchString(r.Tokens[i].Text)
-		switch {
-		case !f.Is(Number) || r.taken(f) || year && !likely:
-		case end != none && f.side == end, year, f.stems[english.Stem(r.low(i-1))], f.stems[english.Stem(r.low(i+1))]:
-			return f
-		case f.Required && r.Tool.Writes():
-			fits = append(fits, f)
-		}
+	year := yearShape.MatchString(r.Tokens[i].Text)
+	free := func(f *Field) bool { return f.Is(Number) && !r.taken(f) && (year || !f.has("year")) }
+	said := func(f *Field) bool {
+		return free(f) && (end != none && f.side == end || f.has("year", r.low(i-1), r.low(i+1)))
 	}
-	if len(fits) != 1 {
-		return nil
-	}
-	return fits[0]
+	missing := func(f *Field) bool { return free(f) && f.Required && r.Tool.Writes() }
+	return cmp.Or(r.Tool.Inputs.First(said), r.Tool.Inputs.First(missing))
 }
 
 // Answer is the value of an input that a person's answer gives; nil when it gives
@@ -247,9 +241,7 @@ func (r reader) extent(end int) {
 			m.By, m.Of = of, t.Low
 			r.take(read, at-1, 2, 1)
 		case m.Kind != "count" && r.Tool.Amount() != "" && name != "" && english.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end):
-			if m.By, m.Of = name, t.Low; m.Count == 1 {
-				m.Count = someRows
-			}
+			m.By, m.Of = name, t.Low
 			r.take(read, at, 1, 4)
 		}
 	}

@@ -100,13 +100,13 @@ func (r *Reading) name(i int) {
 		return
 	}
 	e := r.entity(i)
-	texts := r.Tool.Inputs.First((*Field).IsText) != nil
 	idIf := func(fits func(*Field) bool) *Field {
 		return r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.located && fits(f) })
 	}
-	id := cmp.Or(idIf(func(f *Field) bool { return f.Required }), idIf(func(f *Field) bool { return e.Code && e.sort == english.Stem(f.Noun) }), idIf(func(f *Field) bool { // behind its noun ("task 12") also an optional one
-		return !texts && !r.Tool.Writes() || r.Tool.Writes() && e.sort == english.Stem(f.Noun)
-	}))
+	needed := func(f *Field) bool { return f.Required }
+	ofSort := func(f *Field) bool { return e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
+	only := func(*Field) bool { return !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
+	id := cmp.Or(idIf(needed), idIf(ofSort), idIf(only))
 	text := r.Tool.Inputs.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
 		named := !r.Tool.Lists() && f.says(english.Stem(r.low(e.at-1))) // "the workspace Atlas"
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns)
@@ -147,9 +147,7 @@ func (r *Reading) name(i int) {
 	}
 }
 
-// begins reports whether a value may begin at a token: at any word that nothing
-// explains. One in lower case that follows no preposition is a guess, which holds
-// when something is found by it.
+// begins reports whether a value may begin at a token: at any word that nothing explains.
 func (r *Reading) begins(i int) bool {
 	t := r.Tokens[i]
 	if t.Kind != language.Word || t.Owns || r.x.Is(t.Low, "self") || t.Capital && i != r.Order {
@@ -168,7 +166,7 @@ func (r *Reading) beforeValue(i int) int {
 func (r *Reading) entity(i int) Entity {
 	e := Entity{at: i, end: i, Column: r.columnBefore(i), Self: r.x.Is(r.low(i), "self")}
 	if email := strings.ToLower(r.c.Person.Email); e.Self {
-		e.Text, e.Words, e.end = email, []string{email}, i+1
+		e.Text, e.Words, e.end = email, strings.Fields(email), i+1
 		return e
 	}
 	for e.end < len(r.Tokens) && !e.owns {
@@ -178,7 +176,9 @@ func (r *Reading) entity(i int) Entity {
 		}
 		e.Text = strings.TrimSpace(e.Text + " " + t.Text)
 		e.owns, e.Code = t.Owns, e.Code || t.Kind == language.Code
-		e.end++
+		if e.end++; !t.Owns && r.lacksApostrophe(e.end-1) {
+			e.Text, e.owns = e.Text[:len(e.Text)-1], true
+		}
 	}
 	e.Words = english.Prose(e.Text)
 	e.sort = r.Tokens[i].Sort
@@ -191,6 +191,14 @@ func (r *Reading) entity(i int) Entity {
 	e.guess = !sure && !e.owns && r.Tokens[i].Kind == language.Word && (!r.Tokens[i].Capital || i == r.Order)
 	e.owns = e.owns || r.low(i-1) == "did" || r.low(i-1) == "does" && r.low(e.end) == "have"
 	return e
+}
+
+// lacksApostrophe finds "sarahs" in "sarahs salary": no tool knows the word, and the next one
+// asks for something.
+func (r *Reading) lacksApostrophe(i int) bool {
+	narrows := func(f *Field) bool { return f.says(r.Tokens[i+1].Stem) }
+	return strings.HasSuffix(r.low(i), "s") && r.low(i+1) != "" && !r.Tokens[i].Capital && !r.c.Knows(r.Tokens[i].Stem) &&
+		r.Tool.source[r.Tokens[i+1].Stem] >= inColumns && r.Tool.Inputs.First(narrows) == nil
 }
 
 // columnBefore finds assigned_to for "assigned to Ben", when no input is for it.
@@ -214,9 +222,8 @@ func (r *Reading) mayFilter(e Entity) bool {
 	return r.Tool.Lists() && (r.Target == nil || e.located) && !slices.ContainsFunc(r.Filters, func(other Filter) bool { return other.Text != "" && !other.located })
 }
 
-// ofOther reports whether a value is of another sort than the tool is about: a
-// code like the ids of that sort, or, in an order, words that name it: an order to
-// change a ticket means no invoice.
+// ofOther reports whether a value is of another sort than the tool is about: it looks like ids
+// of that sort, or, in an order, is named so: an order to change a ticket means no invoice.
 func (r *Reading) ofOther(e Entity) bool {
 	if e.sort != "" {
 		identified := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && english.Stem(f.Noun) == e.sort }) != nil
@@ -251,27 +258,13 @@ func (c *Catalog) Identify(tokens []language.Token) {
 	}
 }
 
-// Owned puts the apostrophe that "sarahs salary" lacks into a word that no tool knows,
-// before one that some tool does.
-func (c *Catalog) Owned(tokens []language.Token) []language.Token {
-	tokens = slices.Clone(tokens)
-	for i, t := range tokens[:max(0, len(tokens)-1)] {
-		base, ends := strings.CutSuffix(t.Text, "s")
-		if ends && len(base) > 2 && t.Kind == language.Word && c.Words.MayBeValue(t.Low) && !c.Knows(t.Stem) && c.Knows(tokens[i+1].Stem) {
-			tokens[i] = language.Token{Text: base, Low: strings.ToLower(base), Stem: english.Stem(strings.ToLower(base)), Owns: true, Capital: t.Capital}
-		}
-	}
-	return tokens
-}
-
 // Knows reports whether a stem is in the vocabulary of some tool.
 func (c *Catalog) Knows(stem string) bool {
 	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.source[stem] > nowhere })
 }
 
-// relation finds a word that asks for a relation of people ("my team", "who
-// reports to Ben"): of the rows of this list, or of another one by whose rows
-// this one is narrowed. Its person is found later.
+// relation finds a word for a relation of people ("my team", "who reports to Ben"), of this list
+// or of another by whose rows this one is narrowed. Its person is found later.
 func (r *Reading) relation(i int) {
 	s := r.Tokens[i].Stem
 	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
@@ -298,8 +291,8 @@ func (r reader) word(i int) {
 	if len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), language.Measures...) {
 		weight = max(weight, inMore.weight()) // an undeclared column
 	}
-	topic := r.low(i-1) == "about" && r.low(i+1) == "" && r.Tool.source[t.Stem] < inColumns // "tasks about search"
-	place := r.x.Is(r.low(i-1), "place") && t.Capital && !r.isAnchor(i)                     // "who works in Support?"
+	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight() // "tasks about search"
+	place := r.x.Is(r.low(i-1), "place") && t.Capital && !r.isAnchor(i)               // "who works in Support?"
 	switch {
 	case topic, place:
 	case weight > 0:
@@ -311,9 +304,8 @@ func (r reader) word(i int) {
 	}
 }
 
-// weigh says how much a word speaks for the tool, and whether it can be what the
-// question is about. One that only names whose it is ("employee" for employee_id)
-// counts little.
+// weigh says how much a word speaks for the tool, little if it only names whose something is
+// ("employee" for employee_id), and whether it can be what the question is about.
 func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
 	at := t.source[s]
@@ -348,11 +340,8 @@ func (r reader) judge() {
 		case r.Tool.Writes(), !r.x.Is(r.low(i), "who") && !(r.low(i) == "which" && english.Plural(r.low(i+1)) && r.Tokens[i+1].Capital && r.low(i+2) == "are"): // "which Smiths are there?"
 		case r.Tool.Own && r.Target == nil || !tellsWho: // of the asker only, of no person, or of texts with a word
 			r.uses[i] = unread
-		case r.isOurs(r.Tool.head):
-			r.Score++
-			fallthrough
 		default:
-			r.Score, r.anchored = r.Score+1, true
+			r.Score, r.anchored = r.Score+map[bool]int{true: 2, false: 1}[r.isOurs(r.Tool.head)], true
 		}
 	}
 	r.Strong = r.Strong || r.Measure.By != ""

@@ -95,8 +95,7 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 	panic(end{text: question + "?"})
 }
 
-// list reads a list, narrowed as the question says, and writes the answer. The
-// values that no input of the list takes are looked for in its rows.
+// list answers from a list. Values that none of its inputs takes are looked for in its rows.
 func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
 	if of := r.Target; of != nil && of.Tool != r.Tool { // the rows of the people that another list gives
 		id := r.Tool.Inputs.First(of.Tool.Identified)
@@ -114,11 +113,9 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	l := p.fetchPages(r.Tool, args, pages)
 	named := slices.ContainsFunc(l.Rows, func(one result.Row) bool { named, _ := owner(p.Catalog, one); return named })
 	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return f.Self && f.Column == "" && !named })
+	l.Remark = cmp.Or(speak.Hidden(r, l.Rows), l.Remark)
 	for _, f := range r.Filters {
 		read := len(l.Rows)
-		if hidden := len(slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool { return !speak.Masked(one, f.Column) })); hidden > 0 {
-			l.Remark = fmt.Sprintf("%d more have no value that you may see.", hidden)
-		}
 		l.Rows = slices.DeleteFunc(l.Rows, func(one result.Row) bool { return !fits(p.Catalog, one, f) })
 		if len(l.Rows) == 0 && f.Text != "" {
 			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), "for"), f.Text, l.More, read)})
@@ -193,22 +190,27 @@ func nothing(what, value string, more bool, read int) string {
 func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	id, e := target.Input, target.Entity
 	lister, closed := listerOf(p.Open, id), listerOf(p.Closed, id)
-	switch own := english.Prose(p.Person.Name); {
-	case e.Self, lister == nil && len(e.Words) > 0 && counted(e.Words, own) == len(e.Words):
-		return p.myself(lister, id)
+	mine := e.Self || lister == nil && len(e.Words) > 0 && counted(e.Words, english.Prose(p.Person.Name)) == len(e.Words)
+	switch {
+	case mine && lister == nil:
+		return p.caller(id)
+	case mine:
+		e.Text = p.Person.Name // by which the list finds the row that has the address
 	case e.Code && id.Value(e.Text) != nil:
 		return speak.Thing{ID: id.Value(e.Text), Name: e.Text}
 	case lister == nil && closed != nil:
-		panic(end{none: r.Guesses(), text: refuse(p.Catalog, closed, r.Clause)})
+		panic(end{none: r.Guesses(), text: refuse(p.Catalog, p.Attempt(closed, r.Clause))})
 	case lister == nil:
 		panic(end{none: true, text: fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)})
 	}
 	all, more := p.things(lister, id, e)
 	found := matching(all, e.Words)
-	if len(found) == 1 {
+	switch {
+	case len(found) == 1:
 		return found[0]
-	}
-	if len(found) == 0 { // a part of a name is never enough without asking
+	case mine:
+		return p.caller(id)
+	case len(found) == 0: // a part of a name is never enough without asking
 		found = slices.DeleteFunc(all, func(t speak.Thing) bool { return !strings.Contains(strings.ToLower(t.Name), strings.ToLower(e.Text)) })
 	}
 	if len(found) == 0 {
@@ -228,9 +230,7 @@ func listerOf(tools []*match.Tool, id *match.Field) (best *match.Tool) {
 	return best
 }
 
-// things are what the rows are, or carry, in which a list finds what a value
-// names, each once. The person's own row has their e-mail address: it is the one
-// thing by which both sides know them.
+// things are what the rows are, or carry, in which a list finds what a value names.
 func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (out []speak.Thing, more bool) {
 	numbers := func(f *match.Field) bool {
 		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, english.LastWord(f.Name))
@@ -245,16 +245,14 @@ func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (o
 	}
 	l := p.fetchPages(lister, args, maxPages)
 	for _, r := range l.Rows {
-		mine := slices.ContainsFunc(r.Keys, func(k string) bool { return p.Person.Email != "" && strings.EqualFold(r.Text(k), p.Person.Email) })
 		if key := idIn(r, lister, id); !seen[key] {
-			seen[key], out = true, append(out, speak.Thing{ID: key, Row: r, Name: cmp.Or(r.Text(noun+"_name"), speak.Name(r)), Self: mine})
+			seen[key], out = true, append(out, speak.Thing{ID: key, Row: r, Name: cmp.Or(r.Text(noun+"_name"), speak.Name(r))})
 		}
 	}
 	return out, l.More
 }
 
-// idIn is the id in a row: that of the declared field, that of something that the
-// row carries, or, when the list is of such things, that of the row itself.
+// idIn is the id in a row: of the declared field, of what the row carries, or of the row itself.
 func idIn(r result.Row, lister *match.Tool, id *match.Field) any {
 	from, key, _ := strings.Cut(id.From, ":")
 	own := slices.IndexFunc(r.Keys, match.IsID)
@@ -267,27 +265,19 @@ func idIn(r result.Row, lister *match.Tool, id *match.Field) any {
 	return r.Values[id.Name]
 }
 
-// myself finds the person who asks: by name in a list, the row with their e-mail
-// address; or in the answer of a tool that answers for its caller.
-func (p *planner) myself(lister *match.Tool, id *match.Field) speak.Thing {
-	if lister != nil {
-		all, _ := p.things(lister, id, match.Entity{Text: p.Person.Name})
-		if i := slices.IndexFunc(all, func(t speak.Thing) bool { return t.Self }); i >= 0 {
-			return all[i]
-		}
-	}
+// caller finds the person who asks in the answer of a tool that answers for its caller.
+func (p *planner) caller(id *match.Field) speak.Thing {
 	for _, other := range p.Open {
 		if other.Own && other.Inputs.Named(id.Name) != nil {
 			if r, _ := p.fetch(other, map[string]any{}).Data.(result.Row); r.Values[id.Name] != nil {
-				return speak.Thing{ID: r.Values[id.Name], Row: r, Name: p.Person.Name, Self: true}
+				return speak.Thing{ID: r.Values[id.Name], Row: r, Name: p.Person.Name}
 			}
 		}
 	}
 	panic(end{text: "I could not find your own record here, so I cannot tell."})
 }
 
-// matching keeps the things that are called by all the words; else those whose
-// rows hold them all.
+// matching keeps the things that are called by all the words, or else whose rows hold them.
 func matching(things []speak.Thing, words []string) []speak.Thing {
 	by := func(wordsOf func(speak.Thing) []string) []speak.Thing {
 		return slices.DeleteFunc(slices.Clone(things), func(t speak.Thing) bool { return len(words) == 0 || counted(words, wordsOf(t)) < len(words) })

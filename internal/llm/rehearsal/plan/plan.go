@@ -68,14 +68,11 @@ func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agen
 	p := &planner{Catalog: &c}
 	p.read(messages)
 	e := run(func() string {
-		if text, ok := p.smallTalk(); ok {
+		if text := p.smallTalk(); text != "" {
 			return text
 		}
 		return p.answer(p.question)
 	})
-	if !e.waits {
-		return e.text, nil
-	}
 	writes := func(w agent.Call) bool {
 		return slices.ContainsFunc(c.Open, func(t *match.Tool) bool { return t.Info.Name == w.Tool && t.Writes() })
 	}
@@ -88,13 +85,9 @@ func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agen
 // Asking recognises the planner's own questions in the next turn.
 var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 
-// read finds the open question, in the person's words only: tools answer data. An
-// answer that is a question by itself begins anew.
+// read finds the open question, of which an answer that is a question itself is none.
 func (p *planner) read(messages []agent.Message) {
 	last := lastOfUser(messages)
-	if last < 0 {
-		return
-	}
 	for _, a := range answersIn(messages[:last]) {
 		one, isRow := a.Data.(result.Row)
 		if !isRow && len(a.Rows) == 1 {
@@ -131,15 +124,9 @@ func lastOfUser(messages []agent.Message) (i int) {
 }
 
 func answersIn(messages []agent.Message) (out []*speak.Answer) {
-	called := map[string]agent.Call{}
-	for _, m := range messages {
-		for _, c := range m.Calls() {
-			called[c.ID] = c
-		}
+	for i, m := range messages {
 		for _, res := range m.Results() {
-			if c, ok := called[res.ID]; ok {
-				out = append(out, speak.NewAnswer(c, res))
-			}
+			out = append(out, speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res))
 		}
 	}
 	return out
@@ -172,18 +159,14 @@ const maxPages = 6
 // fetchPages reads some pages of a list as one answer. A failure ends the plan.
 func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *speak.Answer {
 	all := *p.fetch(t, args)
-	for a := all; ; pages-- {
-		if a.Fault != nil {
-			panic(end{text: speak.Failure(&a)})
-		}
-		all.Page = a.Page
-		next := following(&a, args)
-		if next == nil || pages == 1 {
-			return &all
-		}
-		a = *p.fetch(t, next)
-		all.Rows = slices.Concat(all.Rows, a.Rows)
+	if all.Fault != nil {
+		panic(end{text: speak.Failure(&all)})
 	}
+	if next := following(&all, args); next != nil && pages > 1 {
+		rest := p.fetchPages(t, next, pages-1)
+		all.Rows, all.Page = slices.Concat(all.Rows, rest.Rows), rest.Page
+	}
+	return &all
 }
 
 // following are the arguments for the page behind a page; nil when there is none.
@@ -205,10 +188,9 @@ func with(args map[string]any, name string, value any) map[string]any {
 func (p *planner) answer(question string) string {
 	tokens := p.tokens(question)
 	const sentences, parts = " ? . ; ! ", " ? . ; ! and then also plus , "
-	owned := p.Owned(tokens)
-	for i, read := range [][]language.Token{tokens, tokens, owned, owned, tokens} {
-		p.guesses = i >= 3
-		if plans := p.parts(read, []string{sentences, parts, parts, parts, ""}[i]); len(plans) > 0 {
+	for i, separators := range []string{sentences, parts, parts, ""} {
+		p.guesses = i >= 2
+		if plans := p.parts(tokens, separators); len(plans) > 0 {
 			return p.performAll(plans)
 		}
 	}
@@ -256,11 +238,9 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 // choice is what a part may mean, best first; all open to the person, or all closed.
 type choice []*match.Reading
 
-// parts chooses for each part of a question, cut at separators; a part stays a
-// question. It gives nothing when a part is not explained, has no verb and so goes
-// on with the order before it, or when there are too many. A remark ("close it: the
-// cable was loose") is one text for one input, never an order or a part; behind a
-// comma it is one when nothing else is a separator.
+// parts chooses for each part of a question, cut at separators. It gives nothing when one is
+// not explained, or goes on with an order, having no verb, or when there are too many. A remark
+// ("close it: the cable was loose") is one text for one input, never an order or a part.
 func (p *planner) parts(tokens []language.Token, separators string) (plans []choice) {
 	const most, longest = 6, 60 // parts, and words of an order before its remark
 	start := 0
@@ -294,15 +274,13 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 func (p *planner) choose(tokens []language.Token, remark string) choice {
 	clause := match.NewClause(p.Words, tokens, remark)
 	var open, closed choice
-	many := false // something is asked of many that a tool tells of one
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
 		case r == nil || r.Guesses() && !p.guesses:
-		case t.Closed && (many && t.Lists() || r.Strong || r.Target != nil && !r.Guesses()):
+		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(match.ID): // something of many, which it tells of one
+		case t.Closed && (r.Strong || !r.Guesses()):
 			closed = append(closed, r)
 		case t.Closed:
-		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(match.ID):
-			many = true
 		default:
 			open = append(open, r)
 		}
@@ -337,14 +315,11 @@ func (p *planner) performAll(plans []choice) string {
 	return strings.TrimSpace(all.orWait())
 }
 
-// perform carries out the likeliest meaning of a part; a question by whose values
-// nothing is found may have another meaning.
+// perform carries out the likeliest meaning of a part by whose values something is found.
 func (p *planner) perform(c choice) string {
 	switch {
-	case c[0].Tool.Closed && c[0].Guide != nil:
-		return "Instructions are in the " + c[0].Tool.Noun + ". " + refuse(p.Catalog, c[0].Tool, c[0].Clause)
 	case c[0].Tool.Closed:
-		return refuse(p.Catalog, c[max(0, slices.IndexFunc(c, func(r *match.Reading) bool { return r.Score == c[0].Score && r.MeansPerson(1) }))].Tool, c[0].Clause)
+		return p.refuse(c)
 	case c[0].Tool.Writes():
 		return p.order(c)
 	case len(c) > 1 && c[0].Score == c[1].Score && !c[0].Strong && !c[1].Strong && len(c[0].Values) == 0: // "what is open?"
@@ -367,6 +342,12 @@ func (p *planner) perform(c choice) string {
 	panic(first)
 }
 
+// refuse refuses the likeliest of closed readings, which are of a person when they may be.
+func (p *planner) refuse(c choice) string {
+	i := slices.IndexFunc(c, func(r *match.Reading) bool { return r.MeansPerson(1) || r.MeansPerson(2) })
+	return refuse(p.Catalog, c[max(0, i)])
+}
+
 // order carries an order out. One that could mean things of several sorts ("delete
 // Kestrel") is looked up in each: the person has to say which, unless only one has
 // it. A full name is a person's if somebody has it, and nothing else is read.
@@ -387,7 +368,7 @@ func (p *planner) order(c choice) string {
 	case len(p.wanted) > 0:
 		panic(end{waits: true})
 	case len(found) == 0 && len(same) > 0 && len(closed) > 0: // it is of a sort that the person may not change
-		return refuse(p.Catalog, closed[max(0, slices.IndexFunc(closed, func(r *match.Reading) bool { return r.MeansPerson(2) || r.MeansPerson(1) }))].Tool, c[0].Clause)
+		return p.refuse(closed)
 	case len(found) > 1:
 		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
 	}
@@ -396,7 +377,7 @@ func (p *planner) order(c choice) string {
 
 // nextPage goes on with the last list that was incomplete, with its filters, when
 // the words say no more than that: "next page", "and the rest?", "get more employees".
-func (p *planner) nextPage(tokens []language.Token, asked bool) (string, bool) {
+func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	var next map[string]any
 	if p.page != nil {
 		next = following(p.page, p.page.Args)
@@ -409,9 +390,9 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) (string, bool) {
 	}
 	switch {
 	case !asked && (!further || other):
-		return "", false
+		return ""
 	case i < 0:
-		return "There is no further page.", true
+		return "There is no further page."
 	}
-	return speak.List(p.Attempt(p.Open[i], match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(p.Open[i], next, 1), p.shown), true
+	return speak.List(p.Attempt(p.Open[i], match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(p.Open[i], next, 1), p.shown)
 }

@@ -15,20 +15,18 @@ import (
 // decline says what cannot be done, and what to ask instead.
 func decline(c *match.Catalog, tokens []language.Token) string {
 	clause, why := match.NewClause(c.Words, tokens, ""), ""
-	likely := ranked(c, clause)
-	if len(likely) > 0 && likely[0].Tool.Closed && (likely[0].Tool.IsOrdered(c.Words, clause) || likely[0].Strong && !likely[0].Tool.Writes()) {
-		return refuse(c, likely[0].Tool, clause)
+	for i, r := range ranked(c, clause) {
+		unread := speak.Clean(r.Unread())
+		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) || r.Strong && !r.Tool.Writes()); {
+		case i == 0 && closed:
+			return refuse(c, r)
+		case c.Words.Is(clause.Verb, "inventing"):
+			why = " because I invent no texts: I only pass yours on"
+		case why == "" && unread != "" && !r.Tool.Closed && !r.Tool.Writes():
+			why = fmt.Sprintf(" because I do not understand %q", unread)
+		}
 	}
-	invents := c.Words.Is(clause.Verb, "inventing")
-	likely = slices.DeleteFunc(likely, func(r *match.Reading) bool {
-		return r.Tool.Closed || r.Tool.Writes() && !(invents && r.Tool.IsOrdered(c.Words, clause))
-	})
-	if invents {
-		why = " because I invent no texts: I only pass yours on"
-	} else if len(likely) > 0 && likely[0].Unread() != "" {
-		why = fmt.Sprintf(" because I do not understand %q", speak.Clean(likely[0].Unread()))
-	}
-	return "I can't do that here" + why + "; you may ask me instead: " + offer(likely)
+	return "I can't do that here" + why + "; you may ask me instead: " + offer(c, clause)
 }
 
 // ranked are the readings of a clause by all tools, the likeliest first.
@@ -42,56 +40,56 @@ func ranked(c *match.Catalog, clause match.Clause) (likely []*match.Reading) {
 	return likely
 }
 
-// offer names the three likeliest questions; what a tool does where too few declare one.
-func offer(likely []*match.Reading) string {
+// offer names the three likeliest questions that tools declare, before what others do.
+func offer(c *match.Catalog, clause match.Clause) string {
 	const most = 3
-	declared := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return r.Tool.Ask == "" && !r.Tool.Writes() })
-	if len(declared) >= most {
-		likely = declared
-	}
-	var offers []string
-	for _, r := range likely[:min(most, len(likely))] {
-		offers = append(offers, "“"+speak.Clean(cmp.Or(r.Tool.Ask, r.Tool.Purpose()))+"”")
-	}
-	return cmp.Or(result.Join(offers, "or"), "nothing is open to you") + "."
-}
-
-// refuse names what is closed, the roles that it takes, and what one may ask about oneself.
-func refuse(c *match.Catalog, t *match.Tool, clause match.Clause) string {
-	text, roles := fmt.Sprintf("I'm sorry, “%s” is not open to you.", speak.Clean(language.Text(clause.Tokens))), t.Info.Roles
-	shown := t.Column(speak.Column(c.Attempt(t, clause))).Roles
-	if len(shown) > 0 {
-		roles = shown // who may list people need not see their pay
-	}
-	if len(roles) > 0 {
-		text += " It takes one of these roles: " + result.Join(roles, "or") + "."
-	}
-	for _, own := range c.Open {
-		key := speak.Column(c.Attempt(own, clause))
-		if len(shown) > 0 && !own.Writes() && key != "" && own.Inputs.First(func(f *match.Field) bool { return f.Is(match.ID) }) != nil {
-			return text + " You can ask for your own " + speak.Label(own, key) + "."
+	var asks, others []string
+	for _, r := range ranked(c, clause) {
+		switch t := r.Tool; {
+		case t.Closed, t.Writes() && !(c.Words.Is(clause.Verb, "inventing") && t.IsOrdered(c.Words, clause)):
+		case t.Ask == "" && !t.Writes():
+			others = append(others, "“"+speak.Clean(t.Purpose())+"”")
+		default:
+			asks = append(asks, "“"+speak.Clean(cmp.Or(t.Ask, t.Purpose()))+"”")
 		}
 	}
-	return text
+	asks = append(asks, others...)
+	return cmp.Or(result.Join(asks[:min(most, len(asks))], "or"), "nothing is open to you") + "."
 }
 
-// smallTalk answers what asks nothing of any tool. A greeting is met with questions to ask.
-func (p *planner) smallTalk() (string, bool) {
+// refuse names what is closed, the roles that it takes, and what one may ask instead.
+func refuse(c *match.Catalog, r *match.Reading) string {
+	key := speak.Column(r)
+	what, roles, instead := r.Tool.Noun, r.Tool.Info.Roles, "You may ask me instead: "+offer(c, r.Clause)
+	if shown := r.Tool.Column(key); len(shown.Roles) > 0 { // who may list people need not see their pay
+		what, roles = shown.Head(key), shown.Roles
+		ofOne := func(t *match.Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil }
+		if slices.ContainsFunc(c.Open, ofOne) {
+			instead = "You can ask for your own " + what + "."
+		}
+	} else if r.Tool.Writes() {
+		what = "change of the " + what
+	}
+	asked := speak.Clean(language.Text(r.Tokens))
+	return fmt.Sprintf("I'm sorry, “%s” is not open to you. For the %s it takes one of these roles: %s. %s", asked, what, result.Join(roles, "or"), instead)
+}
+
+// smallTalk answers what asks nothing of any tool; empty for anything else. A greeting is met with questions to ask.
+func (p *planner) smallTalk() string {
 	tokens := p.Words.Read(p.said, p.Today)
 	words := language.Lows(tokens)
 	says := func(section string) bool { return p.Words.Only(section, words) }
 	switch {
 	case says("thanks"):
-		return "You are welcome.", true
+		return "You are welcome."
 	case len(words) == 0, says("hello"), says("help"):
-		open := match.Catalog{Words: p.Words, Open: slices.DeleteFunc(slices.Clone(p.Open), (*match.Tool).Writes)}
-		return "Please ask a question. I can answer: " + offer(ranked(&open, match.Clause{Order: -1})), true
+		return "Please ask a question. I can answer: " + offer(p.Catalog, match.Clause{Order: -1})
 	case len(p.answers) > 0 && says("no"):
-		return "All right. Nothing was changed.", true
+		return "All right. Nothing was changed."
 	case p.waiting && (says("yes") || says("no")):
-		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons.", true
+		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons."
 	case len(p.answers) > 0:
-		return "", false
+		return ""
 	}
 	return p.nextPage(tokens, says("more"))
 }

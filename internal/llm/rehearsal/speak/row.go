@@ -119,7 +119,6 @@ type Thing struct {
 	ID   any
 	Row  result.Row
 	Name string
-	Self bool // it is the person who asks
 }
 
 // NewAnswer reads the result of a call. Marks around untrusted text are taken

@@ -48,7 +48,7 @@ func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 		keys := given
 		if keys == nil {
 			keys = slices.DeleteFunc(relevant(r, one), func(k string) bool {
-				return isNamePart(k) || k == nameKey(one) || r.Args[k] != nil || facts(r.Tool, one, []string{k}) == ""
+				return isNamePart(k) || k == nameKey(one) || r.Args[k] != nil || Masked(one, k) || facts(r.Tool, one, []string{k}) == ""
 			})
 			keys = keys[:min(len(keys), maxFacts)]
 		}
@@ -105,14 +105,11 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	data, isObject := a.Data.(result.Row)
 	_, isList := a.Data.([]any)
 	switch {
-	case a.Fault != nil:
-		return Failure(a)
 	case isList:
 		return List(r, about, a, 0)
 	case !isObject:
 		return value(r.Tool, "", a.Data)
-	}
-	if r.Tool.Writes() && data.Values["success"] == true { // the rest of it is for programs
+	case r.Tool.Writes() && data.Values["success"] == true: // the rest of it is for programs
 		return "Done: " + Clean(language.Text(r.Tokens)) + "."
 	}
 	name := Name(data)
@@ -120,7 +117,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 		name = about.Name
 	}
 	whose := "The"
-	if about.Self && r.Target != nil && r.Target.Entity.Self || r.Tool.Own && r.Target == nil {
+	if r.Target != nil && r.Target.Entity.Self || r.Tool.Own && r.Target == nil {
 		whose = "Your"
 	} else if name != "" && name[:1] != strings.ToLower(name[:1]) { // not "all deals"
 		whose = Clean(name) + "'s"
@@ -147,8 +144,7 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	case key == "":
 		return Record(r.Tool, name, data)
 	case Masked(data, key):
-		who := cmp.Or(result.Join(r.Tool.Column(key).Roles, "or"), "others")
-		return fmt.Sprintf("%s %s is hidden from you. It is shown to %s.", whose, label, who)
+		return hidden(whose+" "+label, r.Tool.Column(key))
 	case isBool && slices.Contains([]string{"is", "are", "does"}, r.Tokens[0].Low):
 		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], Clean(name), label)
 	}
@@ -157,6 +153,26 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 		return fmt.Sprintf("%s: %s %s.", Clean(name), label, said)
 	}
 	return fmt.Sprintf("%s %s is %s.", whose, label, said)
+}
+
+// Hidden says of how many rows the person may not see what is asked for, or what narrows
+// them, and who may.
+func Hidden(r *match.Reading, rows []result.Row) string {
+	keys := []string{Column(r)}
+	for _, f := range r.Filters {
+		keys = append(keys, f.Column)
+	}
+	for _, key := range keys {
+		masked := slices.DeleteFunc(slices.Clone(rows), func(one result.Row) bool { return !Masked(one, key) })
+		if n := len(masked); n > 0 {
+			return hidden("The "+Label(r.Tool, key)+" of "+Counted(n, r.Tool.Rows), r.Tool.Column(key))
+		}
+	}
+	return ""
+}
+
+func hidden(what string, f *match.Field) string {
+	return what + " is hidden from you. It is shown to " + cmp.Or(result.Join(f.Roles, "or"), "others") + "."
 }
 
 // askedField is the one field of a record that the question's words name best.
@@ -217,7 +233,7 @@ func Counted(n int, noun string) string {
 func narrowed(r *match.Reading, about Thing) string {
 	parts := r.Said()
 	if r.Target != nil {
-		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: about.Name}[about.Self])
+		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: about.Name}[r.Target.Entity.Self])
 	}
 	if slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return f.Self }) {
 		parts = append(parts, "yours")
@@ -229,7 +245,7 @@ func narrowed(r *match.Reading, about Thing) string {
 }
 
 // measured answers with figures over many rows: sums, an average, the extremes.
-func measured(r *match.Reading, which string, l *Answer) (answer string) {
+func measured(r *match.Reading, which string, l *Answer) string {
 	if l.More {
 		which = fmt.Sprintf(" of the first %d", len(l.Rows)) + which
 	}
@@ -240,16 +256,11 @@ func measured(r *match.Reading, which string, l *Answer) (answer string) {
 	})
 	switch {
 	case len(rows) == 0:
-		return fmt.Sprintf("I cannot work that out: none of the %s has %s, or it is hidden from you.", r.Tool.Rows, cmp.Or(Label(r.Tool, key), "such a number or date"))
+		return fmt.Sprintf("I cannot work that out: none of the %s has %s that you may see.", r.Tool.Rows, cmp.Or(Label(r.Tool, key), "such a number or date"))
 	case r.Measure.By == "" && slices.Contains([]string{"sum", "average", "compare"}, r.Measure.Kind):
-		answer = added(r, rows, key, which)
-	default:
-		answer = ranked(r, rows, key, which)
+		return added(r, rows, key, which)
 	}
-	if n := len(l.Rows) - len(rows); n > 0 {
-		answer += fmt.Sprintf(" %d more have no value that you may see.", n)
-	}
-	return answer
+	return ranked(r, rows, key, which)
 }
 
 // measuredColumn is the column that the list is ordered by, that is named, or the amount.
