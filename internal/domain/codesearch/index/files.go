@@ -31,10 +31,10 @@ func languageOf(name string, src []byte) string {
 
 // contentFlags are the flags that a file's text decides.
 func (r *rules) contentFlags(name, language string, src []byte) (f Flag) {
-	switch data.Type(data.LanguagesType[language]) {
-	case data.TypeProse:
+	switch kind := data.Type(data.LanguagesType[language]); {
+	case kind == data.TypeProse:
 		f |= Prose
-	case data.TypeData:
+	case kind == data.TypeData, language == "": // no language is known to look so
 		f |= Data
 	}
 	head := src[:min(len(src), 2048)]
@@ -129,6 +129,9 @@ func (r *rules) pathFlags(name string) (f Flag) {
 	if strings.HasSuffix(base, ".d.ts") || strings.HasSuffix(base, ".d.mts") || strings.HasSuffix(base, ".d.cts") || strings.HasSuffix(base, ".pyi") {
 		f |= Legacy
 	}
+	if papers[stem] && path.Ext(base) == "" {
+		f |= Prose
+	}
 	if f&(Test|Example) == 0 && r.isVendored(name) {
 		f |= Vendored
 	}
@@ -137,6 +140,9 @@ func (r *rules) pathFlags(name string) (f Flag) {
 
 // testEndings are those of files that are tests in their languages.
 var testEndings = map[string]bool{".t": true, ".bats": true, ".phpt": true}
+
+// papers are files about a project that have no ending.
+var papers = map[string]bool{"authors": true, "changelog": true, "changes": true, "contributors": true, "copying": true, "history": true, "license": true, "news": true, "notice": true, "readme": true, "todo": true}
 
 // folderFlags are the flags of everything below a folder of that name.
 var folderFlags = map[string]Flag{

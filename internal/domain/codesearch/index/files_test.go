@@ -30,6 +30,8 @@ func TestPathsTellKinds(t *testing.T) {
 		"src/ring.stories.tsx":  Example,
 		"doc/api/ring.html":     Prose,
 		"web/views/ring.html":   0,
+		"CHANGES":               Prose,
+		"lib/changes.go":        0,
 	} {
 		if got := new(rules).pathFlags(path); got != want {
 			t.Errorf("%s: %b, not %b", path, got, want)
@@ -55,6 +57,19 @@ func TestHeadersThatOnlyDeclare(t *testing.T) {
 		if got := new(rules).contentFlags(c.name, "C++", []byte(c.src)); got != c.want {
 			t.Errorf("%s: %b, not %b:\n%s", c.name, got, c.want, c.src)
 		}
+	}
+}
+
+// TestFilesWithoutALanguageAreData: they come after code that has the words as often.
+func TestFilesWithoutALanguageAreData(t *testing.T) {
+	for name, want := range map[string]Flag{"ring.aml": Data, "ring.golden": Data, "ring.tmpl": Data, "ring.go": 0, "Makefile": 0, "ring.json": Data, "ring.md": Prose} {
+		src := []byte("seal the ring\n")
+		if got := new(rules).contentFlags(name, languageOf(name, src), src); got != want {
+			t.Errorf("%s: %b, not %b", name, got, want)
+		}
+	}
+	if script := []byte("#!/bin/sh\nseal\n"); new(rules).contentFlags("seal", languageOf("seal", script), script) != 0 {
+		t.Error("a script is data")
 	}
 }
 

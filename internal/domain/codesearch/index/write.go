@@ -21,7 +21,7 @@ import (
 //	sections × (offset u64, length u64), then the sections in the order below
 const (
 	magic   = "CSIX"
-	Version = 4
+	Version = 5
 
 	sectionMeta     = iota - 2 // JSON of Meta
 	sectionFiles               // per file: path, language, flags, lines, size, time, hash, chunks, text
