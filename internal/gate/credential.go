@@ -35,7 +35,7 @@ func credential(r *http.Request) string {
 }
 
 func (g *Gate) prove(w http.ResponseWriter, r *http.Request) (*access.Principal, error) {
-	if g.o.Browser != nil && r.Header.Get("Authorization") == "" {
+	if g.o.Browser != nil && !ByToken(r) {
 		if who, ok, err := g.o.Browser(w, r); ok {
 			return who, g.challenged(w, err, "")
 		}
@@ -50,6 +50,16 @@ func (g *Gate) prove(w http.ResponseWriter, r *http.Request) (*access.Principal,
 	}
 	return who, g.challenged(w, err, `error="invalid_token"`)
 }
+
+// Bearer returns the token of a request; ok is false when it has none, or not in its form.
+func Bearer(r *http.Request) (token string, ok bool) {
+	token, _, err := bearer(r)
+	return token, err == nil
+}
+
+// ByToken reports whether a request has a token, in whatever form. One that has none is
+// of our own page, whose caller is proved by a cookie.
+func ByToken(r *http.Request) bool { return r.Header.Get("Authorization") != "" }
 
 // bearer reads the token of a request. A token in the address is rejected,
 // where logs and histories would keep it.

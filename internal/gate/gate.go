@@ -84,7 +84,7 @@ func (g *Gate) EnterReading(w http.ResponseWriter, r *http.Request) (*http.Reque
 // ticket in its address counts as the token that it was issued for.
 func (g *Gate) EnterStream(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
 	ticket := r.URL.Query().Get("ticket")
-	if ticket == "" || g.o.Ticket == nil || r.Header.Get("Authorization") != "" {
+	if ticket == "" || g.o.Ticket == nil || ByToken(r) {
 		return g.Enter(w, r)
 	}
 	if err := g.CheckSource(r); err != nil {
@@ -115,7 +115,7 @@ func (g *Gate) EnterFor(w http.ResponseWriter, r *http.Request, u Use) (*http.Re
 // authenticate proves the caller, checks the purpose of the token and counts the
 // request. What the gateway asks for with an internal token was counted there.
 func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request, u Use) (*http.Request, error) {
-	if g.o.Anonymous != nil && r.Header.Get("Authorization") == "" {
+	if g.o.Anonymous != nil && !ByToken(r) {
 		if o, ok := g.o.Anonymous(r); ok {
 			return r, g.share(r, o)
 		}

@@ -68,7 +68,7 @@ func (g *Gate) expire(ctx context.Context, r *http.Request, at time.Time, end fu
 // session has another one by now.
 func (g *Gate) ProveAgain(r *http.Request) (*access.Principal, error) {
 	expired := fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again.").Instruct("Sign in again. A program gets a new token.")
-	if g.o.Browser == nil || r.Header.Get("Authorization") != "" {
+	if g.o.Browser == nil || ByToken(r) {
 		return nil, expired
 	}
 	next, ok, err := g.o.Browser(unwritten{}, r)

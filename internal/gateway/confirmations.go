@@ -8,6 +8,7 @@ import (
 	"countersign.dev/internal/approval"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gate"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
 )
@@ -118,7 +119,7 @@ func readAnswer(w http.ResponseWriter, r *http.Request, limit int64) (answerBody
 		return body, err
 	case body.Approved == nil:
 		return body, fault.BadRequest.New("approved must be true or false")
-	case body.Digest == "" && r.Header.Get("Authorization") == "":
+	case body.Digest == "" && !gate.ByToken(r):
 		return body, fault.BadRequest.New("digest must be that of the request as the page shows it").Suggest("Load the page again.")
 	}
 	return body, nil

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gate"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
 )
@@ -17,7 +18,7 @@ func (g *Gateway) writeError(w http.ResponseWriter, r *http.Request, f *fault.Er
 	}
 	g.challenge(w, f)
 	envelope := result.EncodeEnvelope(result.Failed(f))
-	if _, err := r.Cookie(g.o.Sessions.Cookie()); err == nil && r.Header.Get("Authorization") == "" {
+	if _, err := r.Cookie(g.o.Sessions.Cookie()); err == nil && !gate.ByToken(r) {
 		envelope = result.ForPeople(envelope)
 	}
 	httpx.Raw(w, statusOf(f), envelope)

@@ -140,7 +140,7 @@ func routeChat(m *httpx.Mux, g *Gateway) {
 	m.HandleFunc("GET /api/events", g.streaming(g.live.Events))
 	m.HandleFunc("GET /api/connections", g.person(g.live.ListConnections))
 	if g.o.Tickets != nil {
-		m.HandleFunc("POST /api/ticket", g.person(g.o.Tickets.Serve))
+		m.HandleFunc("POST /api/ticket", g.person(g.o.Tickets.Serve(gate.Bearer)))
 	}
 }
 

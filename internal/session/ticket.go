@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -61,18 +60,20 @@ func (t Tickets) Issue(ctx context.Context, token string) (ticket string, err er
 	return ticket, t.Keys.Set(ctx, ticketKey(digest), t.Ring.SealBytes(plain, []byte(ticketKey(digest))), TicketLife)
 }
 
-// Serve serves POST /api/ticket to a caller with a bearer token. Our own page needs
-// no ticket: its cookie is sent with streams.
-func (t Tickets) Serve(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
-	_, token, bearer := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !bearer {
-		return fault.BadRequest.New("A ticket is issued for a bearer token.").Suggest("Open the stream as it is: the browser sends your session with it.")
+// Serve serves POST /api/ticket to a caller with a bearer token, which bearer reads. Our
+// own page needs no ticket: its cookie is sent with streams.
+func (t Tickets) Serve(bearer func(*http.Request) (token string, ok bool)) func(http.ResponseWriter, *http.Request, *access.Principal) error {
+	return func(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
+		token, ok := bearer(r)
+		if !ok {
+			return fault.BadRequest.New("A ticket is issued for a bearer token.").Suggest("Open the stream as it is: the browser sends your session with it.")
+		}
+		ticket, err := t.Issue(r.Context(), token)
+		if err != nil {
+			return err
+		}
+		return httpx.JSON(w, http.StatusOK, map[string]any{"ticket": ticket, "expiresIn": int(TicketLife.Seconds())})
 	}
-	ticket, err := t.Issue(r.Context(), strings.TrimSpace(token))
-	if err != nil {
-		return err
-	}
-	return httpx.JSON(w, http.StatusOK, map[string]any{"ticket": ticket, "expiresIn": int(TicketLife.Seconds())})
 }
 
 // Redeem returns the token of a ticket, once. A ticket that was used, is older

@@ -7,6 +7,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/conversation"
+	"countersign.dev/internal/gate"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/quota"
 )
@@ -73,10 +74,10 @@ func (a API) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q 
 // SurfaceOf returns the surface of a question by how its caller was proved: the
 // cookie is of our own page.
 func SurfaceOf(r *http.Request) access.Surface {
-	if r.Header.Get("Authorization") == "" {
-		return access.SurfaceChat
+	if gate.ByToken(r) {
+		return access.SurfaceTerminal
 	}
-	return access.SurfaceTerminal
+	return access.SurfaceChat
 }
 
 // after yields an event before others.
