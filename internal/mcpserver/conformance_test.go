@@ -1,15 +1,20 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	neturl "net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -65,19 +70,21 @@ var refusedByForce = []string{"http-header-validation"}
 
 // TestOfficialConformanceOnTheLane runs the official suite against tools of ours and
 // against a gateway in front of them: where the lane answers what it understands, nothing,
-// and all calls.
+// and all calls. A call has the same bytes as answer in each, ids aside.
 func TestOfficialConformanceOnTheLane(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("a run of Node beside it says little about races: the long run has it")
 	}
-	suite := mcptest.Conformance(t)
+	suite, said := mcptest.Conformance(t), map[Lane]*sync.Map{}
 	for _, mode := range []Lane{LaneOn, LaneOff, LaneForced} {
+		said[mode] = new(sync.Map)
 		tools, url := ours(t, smallTools{}, mode)
 		servers := upstream.New([]upstream.Server{{Name: "fixture", URL: url, Timeout: testkit.Patience}},
 			upstream.Options{Mint: func(*access.Principal, string, access.Purpose) (string, error) { return "suite", nil }})
 		t.Cleanup(servers.Close)
-		gateway, gatewayURL := ours(t, upstream.Catalogue{Upstream: servers}, mode)
+		gateway, inFront := ours(t, upstream.Catalogue{Upstream: servers}, mode)
+		gatewayURL := recorded(t, inFront, said[mode])
 		at := map[string]string{"the gateway": gatewayURL}
 		if mode == LaneOn {
 			at["the tools"] = url // of the others by the gateway alone, which calls them
@@ -85,10 +92,10 @@ func TestOfficialConformanceOnTheLane(t *testing.T) {
 		for name, address := range at {
 			for set, names := range applicable {
 				before, toolsBefore := gateway.Load(), tools.Load()
-				said, _ := suite.Run(t, "server", "--url", address+"/mcp", "--requirements", set, "-o", t.TempDir()) // others than these fail
+				printed, _ := suite.Run(t, "server", "--url", address+"/mcp", "--requirements", set, "-o", t.TempDir()) // others than these fail
 				for _, scenario := range names {
-					if !passed(said)[scenario] && !(mode == LaneForced && slices.Contains(refusedByForce, scenario)) {
-						t.Errorf("lane %d, %s, %s: %s does not pass; failures:\n%s", mode, name, set, scenario, failures(said))
+					if !passed(printed)[scenario] && !(mode == LaneForced && slices.Contains(refusedByForce, scenario)) {
+						t.Errorf("lane %d, %s, %s: %s does not pass; failures:\n%s", mode, name, set, scenario, failures(printed))
 					}
 				}
 				if called, byGateway := tools.Load() > toolsBefore, gateway.Load() > before; called != (mode != LaneOff) || byGateway != (mode != LaneOff && name == "the gateway") {
@@ -96,6 +103,87 @@ func TestOfficialConformanceOnTheLane(t *testing.T) {
 				}
 			}
 		}
+	}
+	sameAnswers(t, said[LaneOff], said[LaneOn], 0)
+	sameAnswers(t, said[LaneOff], said[LaneForced], http.StatusInternalServerError)
+}
+
+// spoken is an answer, without what differs between two runs.
+type spoken struct {
+	status int
+	text   string
+}
+
+// changing is what differs between two runs: ids of messages and of requests.
+var changing = regexp.MustCompile(`"(id|progressToken)":("[^"]*"|-?[0-9.]+),?`)
+
+// recorded is a proxy that keeps the answer to each call of a tool, by the call.
+func recorded(t *testing.T, target string, said *sync.Map) (url string) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(asked))
+		answer := &tee{ResponseWriter: w, status: http.StatusOK}
+		address, err := neturl.Parse(target)
+		if err != nil {
+			panic(err)
+		}
+		httputil.NewSingleHostReverseProxy(address).ServeHTTP(answer, r)
+		if bytes.Contains(asked, []byte(`"tools/call"`)) {
+			var headers []string
+			for _, name := range []string{"Accept", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version"} {
+				headers = append(headers, r.Header.Get(name))
+			}
+			_, text, framed := bytes.Cut(answer.text.Bytes(), []byte("data: "))
+			if !framed {
+				text = answer.text.Bytes()
+			}
+			said.Store(changing.ReplaceAllString(string(asked), "")+strings.Join(headers, "|"), spoken{answer.status, changing.ReplaceAllString(strings.TrimSpace(string(text)), "")})
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// tee keeps what is written.
+type tee struct {
+	http.ResponseWriter
+	status int
+	text   bytes.Buffer
+}
+
+func (w *tee) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *tee) Write(b []byte) (int, error) {
+	w.text.Write(b)
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *tee) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// sameAnswers compares what two runs of the suite were answered, byte by byte. refused is
+// the status of calls that the second one does not take; 0: it takes all.
+func sameAnswers(t *testing.T, one, other *sync.Map, refused int) {
+	t.Helper()
+	compared := 0
+	one.Range(func(call, want any) bool {
+		got, asked := other.Load(call)
+		if !asked || refused != 0 && got.(spoken).status == refused {
+			return true
+		}
+		if compared++; got != want {
+			t.Errorf("%s:\ngot  %+v\nwant %+v", call, got, want)
+		}
+		return true
+	})
+	if compared < 4 { // two tools in two eras
+		t.Errorf("%d calls were compared, want 4 at least", compared)
 	}
 }
 
