@@ -29,7 +29,7 @@ func checkUserContext(ctx context.Context, userContext json.RawMessage) error {
 		Email    *string `json:"email"`
 	}
 	if err := json.Unmarshal(userContext, &c); err != nil {
-		return fault.BadRequest.New("userContext must be an object whose username and email are texts.").Because(err)
+		return fault.BadRequest.New("userContext must be an object whose username and email are texts.")
 	}
 	foreign := c.Username != nil && *c.Username != who.Username()
 	// An unverified address identifies no one, so it cannot agree with anything.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/guard/mention"
 	"countersign.dev/internal/guard/wording"
 	"countersign.dev/internal/result"
@@ -174,9 +175,8 @@ func (t *table) months(key string, words map[string]bool) (sets []set) {
 		if words[wording.Stem(name)] || words[wording.Stem(name[:3])] {
 			months[name] = append(months[name], i)
 		}
-	}
-	for i, d := range t.dates[key] {
-		if quarter := "q" + strconv.Itoa((d.Month+2)/3); d.Month > 0 && words[quarter] {
+		day := time.Date(d.Year, time.Month(d.Month), 1, 0, 0, 0, 0, time.UTC)
+		if quarter := strings.ToLower(calendar.Period(day, 3, 0).Quarter()); words[quarter] {
 			months[quarter] = append(months[quarter], i)
 		}
 	}

@@ -83,7 +83,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
 	"internal/domain/support/elastic": {ours: []string{"access", "company", "confirm", "domain/support", "elasticsearch", "fault"}, outside: []string{"github.com/elastic/"}},
 	// the guard reads envelopes, because results of earlier turns are kept as such.
-	"internal/guard": {ours: []string{"fault", "guard/arithmetic", "guard/mention", "guard/wording", "pattern", "result"}},
+	"internal/guard": {ours: []string{"calendar", "fault", "guard/arithmetic", "guard/mention", "guard/wording", "pattern", "result"}},
 	"internal/agent": {ours: []string{"access", "fault", "guard", "guard/wish", "result", "tokens", "toolsearch"}},
 	"internal/llm":   {ours: []string{"admission", "agent", "fault", "llm/anthropic", "llm/blob", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor", "telemetry", "tokens"}},
 	// one room a vendor's protocol; what they share is in vendor.

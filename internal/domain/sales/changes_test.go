@@ -177,7 +177,7 @@ func TestPassedDeadlineIsATimeout(t *testing.T) {
 		defer cancel()
 		_, _, err := r.Deal(late, everything, wonDeal)
 		_, err2 := r.Deals(late, everything, sales.DealQuery{Limit: 5, Sort: sales.Newest})
-		_, err3 := r.Sums(late, everything, sales.Quarter{Year: 2026, Number: 1})
+		_, err3 := r.Sums(late, everything, sales.QuarterOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 		_, err4 := change(late, r, closing(gfpDeal, "late", 1))
 		_, _, err5 := r.Find(late, ann, "x")
 		for _, err := range []error{err, err2, err3, err4, err5, r.Ready(late)} {

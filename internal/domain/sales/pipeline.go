@@ -46,7 +46,7 @@ func (s *Server) getPipeline(ctx context.Context, in getPipeline) (Pipeline, err
 	if err != nil {
 		return Pipeline{}, err
 	}
-	quarter := quarterOf(s.now())
+	quarter := QuarterOf(s.now())
 	if in.Quarter != "" {
 		if quarter, err = parseQuarter(in.Quarter); err != nil {
 			return Pipeline{}, err
@@ -87,5 +87,5 @@ func parseQuarter(text string) (Quarter, error) {
 	if n < len(text) || span.Months != 3 || span.From.Year() < 1 {
 		return Quarter{}, fault.InvalidInput.New("This is not a quarter.").Suggest("Write it as Q1 2026 or 2026-Q1.").Fields("quarter")
 	}
-	return quarterOf(span.From), nil
+	return QuarterOf(span.From), nil
 }

@@ -26,7 +26,7 @@ func TestQuarterIsReadInBothSpellings(t *testing.T) {
 
 func TestQuarterOfADay(t *testing.T) {
 	last := time.Date(2026, 12, 31, 23, 30, 0, 0, time.FixedZone("west", -3600)) // already January in UTC
-	q := quarterOf(last)
+	q := QuarterOf(last)
 	if q.String() != "2027-Q1" || q.From().Format(time.DateOnly) != "2027-01-01" || q.Until().Format(time.DateOnly) != "2027-04-01" {
 		t.Errorf("got %s from %s until %s", q, q.From(), q.Until())
 	}
@@ -51,7 +51,7 @@ func TestSummaryAddsUp(t *testing.T) {
 	sums := Sums{Target: 1000, Stages: map[string]StageSum{
 		"PROPOSAL": {2, 100.10, 60.06}, "NEGOTIATION": {1, 200.20, 160.16}, StageWon: {1, 666, 666}, StageLost: {3, 900, 0},
 	}}
-	got := summary(sums, Quarter{2026, 1}, Scope{email: "ann@example.org"})
+	got := summary(sums, QuarterOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), Scope{email: "ann@example.org"})
 	want := Pipeline{
 		Quarter: "2026-Q1", TotalPipeline: 300.30, WeightedPipeline: 220.22, ClosedWon: 666, Target: 1000, AttainmentPercent: 67,
 		Scope: "deals of ann@example.org and the people who report to them",
@@ -61,7 +61,7 @@ func TestSummaryAddsUp(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := summary(Sums{}, Quarter{2026, 1}, Scope{}); got.AttainmentPercent != 0 || len(got.Stages) != 7 {
+	if got := summary(Sums{}, QuarterOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), Scope{}); got.AttainmentPercent != 0 || len(got.Stages) != 7 {
 		t.Errorf("without deals and quota: %+v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/calendar"
 )
 
 // Customer is a company that buys, with its main contact.
@@ -98,25 +99,21 @@ func (d Deal) Key() DealKey {
 }
 
 // Quarter is a quarter of a calendar year.
-type Quarter struct {
-	Year, Number int // Number is 1–4
-}
+type Quarter struct{ span calendar.Span }
+
+// QuarterOf is the quarter around an instant, in UTC.
+func QuarterOf(t time.Time) Quarter { return Quarter{calendar.Period(t.UTC(), 3, 0)} }
 
 // String writes it as 2026-Q1.
-func (q Quarter) String() string { return fmt.Sprintf("%04d-Q%d", q.Year, q.Number) }
+func (q Quarter) String() string {
+	return fmt.Sprintf("%04d-%s", q.span.From.Year(), q.span.Quarter())
+}
 
 // From is the first day.
-func (q Quarter) From() time.Time {
-	return time.Date(q.Year, time.Month(3*q.Number-2), 1, 0, 0, 0, 0, time.UTC)
-}
+func (q Quarter) From() time.Time { return q.span.From }
 
-// Until is the first day after it.
-func (q Quarter) Until() time.Time { return q.From().AddDate(0, 3, 0) }
-
-func quarterOf(t time.Time) Quarter {
-	t = t.UTC()
-	return Quarter{t.Year(), (int(t.Month())-1)/3 + 1}
-}
+// Until is the day after the last.
+func (q Quarter) Until() time.Time { return q.span.To }
 
 // DealKey is a deal's sort key in every order.
 type DealKey struct {
