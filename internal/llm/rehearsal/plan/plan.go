@@ -29,8 +29,8 @@ type planner struct {
 	before   string          // the question before it
 	subject  string          // the person or thing of the last record that was shown
 	said     string          // the last message of the person, whatever it belongs to
-	page     *speak.Answer   // the last list before it
-	shown    int             // how many rows of that list were shown
+	lists    []*speak.Answer // the lists before it
+	offered  bool            // the answer before offered a further page
 	waiting  bool            // a change was waiting for approval before it
 	guesses  bool            // words that nothing explains may be values
 }
@@ -94,14 +94,11 @@ func (p *planner) read(messages []agent.Message) {
 			one = a.Rows[0]
 		}
 		p.subject = cmp.Or(speak.Name(one), p.subject)
-		if _, list := a.Data.([]any); !list || len(a.Rows) == 1 && !a.More { // which was looked up, mostly
-			continue
+		if _, list := a.Data.([]any); list && (len(a.Rows) != 1 || a.More) { // one was looked up, mostly
+			p.lists = append(p.lists, a)
 		}
-		if a.Args["cursor"] == nil && a.Args["offset"] == nil {
-			p.shown = 0
-		}
-		p.page, p.shown = a, p.shown+len(a.Rows)
 	}
+	p.offered = last > 0 && strings.Contains(messages[last-1].Text(), `Say "next page"`)
 	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
 	first := last
 	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
@@ -375,24 +372,29 @@ func (p *planner) order(c choice) string {
 	return p.carryOut(append(found, c[0])[0])
 }
 
-// nextPage goes on with the last list that was incomplete, with its filters, when
-// the words say no more than that: "next page", "and the rest?", "get more employees".
+// nextPage goes on with the last list of which the words say no more than that, with its
+// filters: "next page", "and the rest?", "get more employees".
 func (p *planner) nextPage(tokens []language.Token, asked bool) string {
+	fits := func(t *match.Tool) bool {
+		return asked || !slices.ContainsFunc(tokens, func(w language.Token) bool {
+			idle := w.Kind != language.Word || p.Words.Is(w.Low, "idle", "self", "further", "polite") || t.Names(w.Stem)
+			return !idle || p.Words.Is(w.Low, "condition")
+		})
+	}
 	var next map[string]any
-	if p.page != nil {
-		next = following(p.page, p.page.Args)
+	of, shown := &match.Tool{}, 0 // that no word names
+	for _, a := range p.lists {
+		if i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return t.Info.Name == a.Tool && fits(t) }); i >= 0 {
+			first := a.Args["cursor"] == nil && a.Args["offset"] == nil
+			of, next, shown = p.Open[i], following(a, a.Args), len(a.Rows)+map[bool]int{false: shown}[first]
+		}
 	}
-	i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return next != nil && t.Info.Name == p.page.Tool })
-	further, other := asked, false
-	for _, t := range tokens {
-		further = further || p.Words.Is(t.Low, "further")
-		other = other || p.Words.Is(t.Low, "condition") || t.Kind == language.Word && !p.Words.Is(t.Low, "idle", "self", "further", "polite") && (i < 0 || !p.Open[i].Names(t.Stem))
-	}
+	further := asked || slices.ContainsFunc(tokens, func(w language.Token) bool { return p.Words.Is(w.Low, "further") })
 	switch {
-	case !asked && (!further || other):
+	case !further || !fits(of):
 		return ""
-	case i < 0:
+	case next == nil:
 		return "There is no further page."
 	}
-	return speak.List(p.Attempt(p.Open[i], match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(p.Open[i], next, 1), p.shown)
+	return speak.List(p.Attempt(of, match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(of, next, 1), shown)
 }

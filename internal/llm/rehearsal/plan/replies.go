@@ -91,5 +91,5 @@ func (p *planner) smallTalk() string {
 	case len(p.answers) > 0:
 		return ""
 	}
-	return p.nextPage(tokens, says("more"))
+	return p.nextPage(tokens, says("more") || p.offered && says("sure"))
 }

@@ -155,8 +155,7 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	return fmt.Sprintf("%s %s is %s.", whose, label, said)
 }
 
-// Hidden says of how many rows the person may not see what is asked for, or what narrows
-// them, and who may.
+// Hidden says how many rows hide what is asked for, or what narrows them, and who may see it.
 func Hidden(r *match.Reading, rows []result.Row) string {
 	keys := []string{Column(r)}
 	for _, f := range r.Filters {
@@ -191,7 +190,6 @@ func Column(r *match.Reading) string {
 // before is how many rows of the list were shown already.
 func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) {
 	which, counted := narrowed(r, about), Counted(len(l.Rows), r.Tool.Rows)
-	more := "Here are " + strings.Replace(counted, " ", " more ", 1)
 	switch first := append(l.Rows, result.Row{})[0]; {
 	case r.Measure.Kind == "count" && r.Measure.By != "" && !l.More:
 		answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, totals(r.Tool, l.Rows, r.Measure.By, ""), r.Tool.Rows)
@@ -205,7 +203,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 		answer = field(r, Clean(Name(first))+"'s", Name(first), first)
 	case before > 0:
 		last := map[bool]string{true: fmt.Sprintf("number %d to", before+1), false: "the last ones of"}[l.More]
-		answer = fmt.Sprintf("%s, %s %d:", more, last, before+len(l.Rows)) + lines(r, l.Rows)
+		answer = fmt.Sprintf("Here are %s, %s %d:", strings.Replace(counted, " ", " more ", 1), last, before+len(l.Rows)) + lines(r, l.Rows)
 	default:
 		answer = map[bool]string{true: "Here are the first ", false: "I found "}[l.More] + counted + which + ":" + lines(r, l.Rows)
 	}
@@ -305,8 +303,7 @@ func sum(rows []result.Row, key string, by int) json.Number {
 	return json.Number(strconv.FormatFloat(match.Cents(total/float64(by)), 'f', -1, 64))
 }
 
-// ranked names the rows with the highest or lowest value, the newest ones, or the
-// values of a column whose rows have the largest sums.
+// ranked names the extreme rows, or the values of a column whose rows have the largest sums.
 func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	m := r.Measure
 	if m.By != "" {
