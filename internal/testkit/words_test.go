@@ -38,6 +38,7 @@ var retired = map[string][]string{
 	"internal/audit":               {"mend", "hold", "Session"},
 	"internal/result":              {"Wire", "Card"},
 	"internal/access":              {"Guard", "Guarded", "HRRead", "HRWrite", "FinanceRead", "FinanceWrite", "SalesRead", "SalesWrite", "SupportRead", "SupportWrite", "Pay", "Phone", "Review", "Contact", "Caller"},
+	"internal/domain/tasks":        {"cleanupFacts"},
 	"internal/domain/sales":        {"book", "office", "SQLite", "OpenSQLite", "Mongo", "OpenMongo", "closingCard", "dealFacts", "deletionCard", "customerFacts", "rig", "office"},
 	"internal/domain/support":      {"book", "office", "desk", "SQLite", "OpenSQLite", "Elastic", "OpenElastic", "shelf", "closingCard", "ticketFacts", "spoken", "rig", "office", "desk"},
 	"internal/llm/rehearsal":       {"form", "mood", "guide", "span", "property", "english", "talk", "verdict", "hear", "spoken", "shelf", "house", "office", "building", "books", "paper"},

@@ -26,7 +26,7 @@ func (s *Server) deletionTools() []tool.Tool {
 		tool.Write(tool.Spec{
 			Name: "cleanup_deleted_tasks", Title: "Clean deleted tasks up", Allow: everyone, Synonyms: []string{"purge", "empty"}, Untrusted: []string{"titles"},
 			Description: "Take the tasks away for good that were deleted more than some days ago. A person must approve it first; it is the one change of tasks that cannot be undone.",
-		}, tool.Steps[cleanupInput, cleanupPreview, cleanupFacts, cleanedUp]{Preview: s.previewCleanup, Apply: s.cleanUp}),
+		}, tool.Steps[cleanupInput, cleanupPreview, cleanupPrecondition, cleanedUp]{Preview: s.previewCleanup, Apply: s.cleanUp}),
 	}
 }
 
@@ -86,8 +86,8 @@ func numbered(count int, one, many string) tool.Plain {
 	return tool.Plain(many)
 }
 
-// cleanupFacts are the tasks that the card was about.
-type cleanupFacts struct {
+// cleanupPrecondition are the tasks that the card was about.
+type cleanupPrecondition struct {
 	Path string  `json:"path"`
 	IDs  []int64 `json:"ids"`
 }
@@ -101,24 +101,24 @@ type cleanedUp struct {
 	Message string    `json:"message"`
 }
 
-func (s *Server) previewCleanup(ctx context.Context, in cleanupInput) (p cleanupPreview, facts cleanupFacts, err error) {
+func (s *Server) previewCleanup(ctx context.Context, in cleanupInput) (p cleanupPreview, precondition cleanupPrecondition, err error) {
 	err = s.within(ctx, "cleanup_deleted_tasks", in.Workspace, func(sc scope) error {
 		found, err := sc.Purgeable(ctx, s.cutoff(in.Days).UnixMicro())
 		p = cleanupPreview{sc.place.Name, len(found.IDs), in.Days, found.Titles}
-		facts = cleanupFacts{sc.place.Path, found.IDs}
+		precondition = cleanupPrecondition{sc.place.Path, found.IDs}
 		return err
 	})
-	return p, facts, err
+	return p, precondition, err
 }
 
 func (s *Server) cutoff(days int) time.Time { return s.opts.Now().UTC().AddDate(0, 0, -days) }
 
 // cleanUp takes exactly the tasks of the card away.
-func (s *Server) cleanUp(ctx context.Context, in cleanupInput, facts cleanupFacts) (done cleanedUp, err error) {
+func (s *Server) cleanUp(ctx context.Context, in cleanupInput, precondition cleanupPrecondition) (done cleanedUp, err error) {
 	err = s.within(ctx, "cleanup_deleted_tasks", in.Workspace, func(sc scope) error {
-		done = cleanedUp{Success: true, Count: len(facts.IDs), Days: in.Days, Cutoff: s.cutoff(in.Days)}
+		done = cleanedUp{Success: true, Count: len(precondition.IDs), Days: in.Days, Cutoff: s.cutoff(in.Days)}
 		done.Message = tool.Say("%d deleted %s gone for good from %s.", done.Count, numbered(done.Count, "task is", "tasks are"), sc.place.Name).String()
-		return sc.Purge(ctx, facts.IDs)
+		return sc.Purge(ctx, precondition.IDs)
 	})
 	return done, err
 }
