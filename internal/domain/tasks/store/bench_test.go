@@ -337,6 +337,7 @@ func ofOne(w *Workspace) []operation {
 // changing are the operations that write.
 func changing(w *Workspace) []operation {
 	n, r := int64(0), rand.New(rand.NewPCG(13, 2000))
+	started := time.Now().Unix() // a kept workspace has the titles of other runs
 	const insert = "insert into plain_tasks (title, description, status, priority, created_by, created_at, updated_at) values ('one more', %s, 'todo', 'low', 'bench', 5, 5)"
 	const remove, restore = "update plain_tasks set deleted_at = 5, updated_at = 5 where id = 15000", "update plain_tasks set deleted_at = null, updated_at = 6 where id = 15000"
 	const unlink, link = "update plain_links set deleted_at = 5 where id = 102", "insert into plain_links (task_id, entity_id, created_by, created_at) values (102, 2, 'bench', 5)"
@@ -352,7 +353,7 @@ func changing(w *Workspace) []operation {
 		}, fmt.Sprintf(insert, "'"+*described(r, 2000)+"'")},
 		{"update_task", usual, func(ctx context.Context) error {
 			n++
-			_, err := w.UpdateTask(ctx, 10_002+n%9_000, TaskUpdate{Title: text(fmt.Sprint("changed ", n))})
+			_, err := w.UpdateTask(ctx, 10_002+n%9_000, TaskUpdate{Title: text(fmt.Sprint("changed ", started+n))})
 			return err
 		}, "update plain_tasks set title = 'changed ' || random(), updated_at = 5 where id = 10002"},
 		{"delete_task and undelete_task", 2 * usual, func(ctx context.Context) error {
