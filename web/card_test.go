@@ -249,6 +249,10 @@ func TestRefusedAnswersAreExplained(t *testing.T) {
 			continue
 		}
 		g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
+		p.resting()
+		if eval[bool](p, `document.querySelector("`+card+` [data-read]").checkVisibility()`) {
+			p.Click(card + " [data-read]") // with its note it is too high
+		}
 		p.Click(card + " [data-approve]")
 		p.Sees(card+"[data-card-state=approved]", deleted)
 	}

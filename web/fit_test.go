@@ -196,6 +196,24 @@ func TestCardIsNotApprovedWhileItIsCut(t *testing.T) {
 	p.Sees("[data-card-state=approved]", deleted)
 }
 
+// What is said of an answer that did not arrive can make a card too high for its place.
+// Then it is answered on its sheet.
+func TestCardThatGrowsIsAnsweredOnItsSheet(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", answer(http.StatusServiceUnavailable, object{"error": "Redis", "message": "Redis"}))
+	p := withCard(t, g, pending("x1"))
+	spare := eval[int64](p, view+`.clientHeight - document.querySelector("[data-card]").offsetHeight`)
+	p.Window(1100, 800-spare+4)
+	p.Until(live + ` && ` + shown)
+	p.Click("[data-approve]")
+	p.Sees("[data-card-note]", "try again in a moment")
+	p.Click("[data-read]")
+	g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
+	p.Click(".sheet [data-approve]")
+	p.Sees("[data-card-state=approved]", deleted)
+}
+
 // What the page says for a moment covers no button of a card.
 func TestToastCoversNoAnswer(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ export function pageView() {
 // ---- servers and tools
 
 function serversOf({ servers, held }) {
-  const rows = servers.map((one) => [el("span", { "data-server": one.name }, data(one.name)), one.healthy ? t("answers") : t("does not answer"), number(one.calls), number(one.failures), t("{n} ms", { n: number(Math.round(one.averageMs)) })]);
+  const rows = servers.map((one) => [el("span", { "data-server": one.name }, data(one.name)), one.healthy ? t("answers") : t("does not answer"), number(one.calls), number(one.failures), one.calls ? t("{n} ms", { n: number(Math.round(one.averageMs)) }) : "–"]);
   const waiting = held.map((one) => el("li", { "data-held": one.tool }, data(`${one.server}.${one.tool}: ${one.why}`)));
   return el("div", {}, el("h2", {}, t("Servers")), grid(t("Servers"), [t("Server"), t("State"), t("Calls"), t("Failures"), t("Average")], rows),
     waiting.length ? [el("h3", {}, t("Held back until their definitions are accepted")), el("ul", {}, waiting)] : null);

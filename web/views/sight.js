@@ -55,9 +55,12 @@ const OVERLAP_PX = 40; // of what was read, so that the reader finds the line ag
 
 const frameOf = (card) => card.closest(".sheet-view") ?? at("view");
 
+// What a person reads again when it changes. What is said below a card in its place can
+// make it too high for that; on its sheet it is read where it comes.
 function layoutOf(card, frame) {
   const body = card.querySelector(".card-body");
-  return [body.scrollWidth, body.scrollHeight, Math.round(frame.width), Math.round(frame.height)].join();
+  const note = card.closest(".sheet") ? 0 : card.querySelector("[data-card-note]").offsetHeight;
+  return [body.scrollWidth, body.scrollHeight, note, Math.round(frame.width), Math.round(frame.height)].join();
 }
 
 function measure(card, frame) {
