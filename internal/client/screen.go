@@ -29,6 +29,7 @@ type screen struct {
 	open          bool            // the last line of out has no end
 	fleeting      bool            // the last line is a state that the next output replaces
 	held          strings.Builder // a line that is not complete, while the prompt is there
+	prose         draw.Prose      // the text that is printed in pieces
 }
 
 func newScreen(o Options, i *input) *screen {
@@ -82,7 +83,7 @@ func (s *screen) above(text []byte) error {
 
 // words prints a piece of a text that a model or a server wrote.
 func (s *screen) words(text string) {
-	_, _ = io.WriteString(s, safe(text))
+	_, _ = io.WriteString(s, safe(s.prose.Read(text)))
 }
 
 // safe makes everything visible that is in a text of several lines.
@@ -92,6 +93,7 @@ func safe(text string) string {
 
 // endLine ends a line that was begun.
 func (s *screen) endLine() {
+	_, _ = io.WriteString(s, s.prose.End())
 	if s.open || s.held.Len() > 0 {
 		_, _ = io.WriteString(s, "\n")
 	}
