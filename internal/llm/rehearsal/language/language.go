@@ -232,7 +232,7 @@ var scales = map[string]float64{"k": 1e3, "m": 1e6, "thousand": 1e3, "million": 
 
 // The words behind which a month may be alone, and a year: "may" is a verb, 2019 a number.
 var (
-	beforeMonth = strings.Fields("in before after since until by during due between and")
+	beforeMonth = strings.Fields("in before after since until by during due between and of for from")
 	beforeYear  = beforeMonth[:5]
 )
 

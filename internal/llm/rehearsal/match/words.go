@@ -26,7 +26,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
 	r.vague = !r.anchored && (r.Target == nil || !r.Target.Entity.Self)                        // and so it only presents
 	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural) // one thing is changed at a time
-	noun := !t.Writes() && r.Order >= 0 && r.uses[r.Order] == meant && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading")
+	noun := !t.Writes() && r.Order >= 0 && r.uses[r.Order] >= given && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
 	if r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents || noun { // "email Ada" asks for no address
 		return nil
 	}
@@ -112,7 +112,7 @@ func (r *Reading) name(i int) {
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns)
 	})
 	switch {
-	case r.ofOther(e):
+	case r.ofOther(e), e.Self && (reader{r}).boundsOf(i).beyond: // "more than me" is not about me
 		return
 	case r.waits() && (e.Self || e.owns || e.at > r.Target.at): // "Ben's team", "who reports to Ben"
 		r.Target.Entity = e
