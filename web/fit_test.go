@@ -208,6 +208,10 @@ func TestCardThatGrowsIsAnsweredOnItsSheet(t *testing.T) {
 	p.Until(live + ` && ` + shown)
 	p.Click("[data-approve]")
 	p.Sees("[data-card-note]", "try again in a moment")
+	p.resting()
+	if !eval[bool](p, `document.querySelector("[data-read]").checkVisibility()`) {
+		t.Fatal("the card is too high for its place and has no way to its sheet")
+	}
 	p.Click("[data-read]")
 	g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
 	p.Click(".sheet [data-approve]")
