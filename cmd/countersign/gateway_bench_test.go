@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,7 @@ var (
 	benchCalls = flag.Int("calls", 20_000, "calls of the long run of BenchmarkGateway, in which nothing may grow")
 	benchSlice = flag.Duration("slice", 500*time.Millisecond, "how long BenchmarkGateway calls in one way before the next one")
 	benchTurns = flag.Int("turns", 6, "slices of each way in BenchmarkGateway")
+	benchAwake = flag.Bool("awake", false, "keep the processors from sleeping between the calls of BenchmarkGateway")
 	benchOther = flag.String("other", "", "shell `command` of another gateway for BenchmarkGateway, which listens at 127.0.0.1:$PORT and passes POST /mcp on to $TARGET/mcp")
 )
 
@@ -54,6 +56,9 @@ type lap struct {
 // this client. It prints tables for docs/performance.md. The flag -other adds another
 // gateway, which is started in front of each server.
 func BenchmarkGateway(b *testing.B) {
+	if *benchAwake {
+		stayAwake(b)
+	}
 	rig := newGatewayRig(b)
 	held := []holding{rig.held(b, "started")}
 	for _, server := range []string{"hr", "echo"} {
@@ -77,6 +82,19 @@ func BenchmarkGateway(b *testing.B) {
 	printHoldings(held)
 	fmt.Print("\nWith another gateway in between: -other 'COMMAND', which listens at 127.0.0.1:$PORT and passes POST /mcp on to $TARGET/mcp. Each answer was checked to be the one to its call.\n")
 	for b.Loop() { // the figures are those of the tables
+	}
+}
+
+// stayAwake gives each processor something to do that gives way to all else (SCHED_IDLE).
+// One that has nothing to do sleeps, and a call of a single client waits several times
+// until one has woken up.
+func stayAwake(b *testing.B) {
+	for range runtime.NumCPU() {
+		c := exec.Command("chrt", "--idle", "0", "sh", "-c", "while :; do :; done")
+		if err := c.Start(); err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
 	}
 }
 
