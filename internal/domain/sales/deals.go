@@ -17,7 +17,7 @@ func (s *Server) dealTools() []tool.Tool {
 			Noun: "deals", Narrow: "stage, owner, customer, value or closing date", Untrusted: []string{"deal_name", "customer_name", "notes"},
 		}, s.listDeals),
 		tool.Write(tool.Spec{
-			Name: "close_deal", Title: "Close a deal", Allow: writers, Synonyms: []string{"opportunity", "sale"},
+			Name: "close_deal", Title: "Close a deal", Allow: writers, Synonyms: []string{"opportunity", "sale", "mark"},
 			Description: "Close a deal as won or lost. " +
 				"Needs the deal's id, which list_deals shows as _id. A lost deal needs loss_reason; a won one takes actual_value, or else the deal's value. A person must approve it first; it cannot be undone.",
 			Untrusted: []string{"dealName", "customerName"},

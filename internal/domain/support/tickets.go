@@ -22,7 +22,7 @@ func (s *Server) ticketTools() []tool.Tool {
 			Noun:        "tickets", Narrow: "more words, status, priority or customer", Untrusted: customerTexts,
 		}, s.searchTickets),
 		tool.Write(tool.Spec{
-			Name: "close_ticket", Title: "Close a ticket", Allow: writers, Synonyms: []string{"resolve", "solve", "issue", "case"},
+			Name: "close_ticket", Title: "Close a ticket", Allow: writers, Synonyms: []string{"resolve", "solve", "mark", "issue", "case"},
 			Description: "Close a support ticket. Needs a resolution of at least 10 characters, and " +
 				"a ticket_id such as TICK-004; search_tickets finds it. A person must approve it first; it cannot be undone.",
 			Untrusted: closingTexts,

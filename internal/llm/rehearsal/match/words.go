@@ -26,8 +26,8 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
 	r.vague = !r.anchored && (r.Target == nil || !r.Target.Entity.Self)                        // and so it only presents
 	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural) // one thing is changed at a time
-	noun := !t.Writes() && r.Order >= 0 && r.uses[r.Order] >= given && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
-	if r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents || noun { // "email Ada" asks for no address
+	noun := !t.Writes() && r.Order >= 0 && r.low(r.Order+1) != "of" && r.uses[r.Order] >= given && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
+	if r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents || noun { // "email Ada" asks for no address, "email of Ada" does
 		return nil
 	}
 	return r
@@ -293,8 +293,9 @@ func (r reader) word(i int) {
 	}
 	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight() // "tasks about search"
 	place := r.x.Is(r.low(i-1), "place") && t.Capital && !r.isAnchor(i)               // "who works in Support?"
+	others := t.Owns && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil // "my manager's email" is not mine
 	switch {
-	case topic, place:
+	case topic, place, others:
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor

@@ -31,7 +31,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 		}
 		if in == nil {
 			a := p.fetch(r.Tool, args)
-			in = demanded(r.Tool, a, args)
+			in = r.Tool.Inputs.First(func(f *match.Field) bool { return f.IsText() && args[f.Name] == nil && slices.Contains(a.Lacks, any(f.Name)) })
 			if a.Fault != nil && (in == nil || len(p.answers) == 0) {
 				panic(end{none: in == nil && len(r.Values) > 0, text: speak.Failure(a)})
 			}
@@ -60,13 +60,6 @@ func settle(t *match.Tool, row result.Row, args map[string]any) {
 			}
 		}
 	}
-}
-
-// demanded is the input that a failed call asks for in its advice; nil for none.
-func demanded(t *match.Tool, a *speak.Answer, args map[string]any) *match.Field {
-	return t.Inputs.First(func(in *match.Field) bool {
-		return a.Fault != nil && args[in.Name] == nil && in.IsText() && strings.HasSuffix(strings.TrimRight(a.Fault.SuggestedAction, "."), " with "+in.Name)
-	})
 }
 
 // complete takes an input from the person's next answer, or asks for it.

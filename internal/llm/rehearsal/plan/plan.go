@@ -275,7 +275,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 		switch r := p.Read(t, clause); {
 		case r == nil || r.Guesses() && !p.guesses:
 		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(match.ID): // something of many, which it tells of one
-		case t.Closed && (r.Strong || !r.Guesses()):
+		case t.Closed && (r.Strong && len(p.Open) > 0 || !r.Guesses()):
 			closed = append(closed, r)
 		case t.Closed:
 		default:
@@ -315,8 +315,9 @@ func (p *planner) performAll(plans []choice) string {
 // perform carries out the likeliest meaning of a part by whose values something is found.
 func (p *planner) perform(c choice) string {
 	switch {
-	case c[0].Tool.Closed:
-		return p.refuse(c)
+	case c[0].Tool.Closed: // a reading of a person when there is one
+		i := slices.IndexFunc(c, func(r *match.Reading) bool { return r.MeansPerson(1) || r.MeansPerson(2) })
+		return refuse(p.Catalog, c[max(0, i)])
 	case c[0].Tool.Writes():
 		return p.order(c)
 	case len(c) > 1 && c[0].Score == c[1].Score && !c[0].Strong && !c[1].Strong && len(c[0].Values) == 0: // "what is open?"
@@ -339,12 +340,6 @@ func (p *planner) perform(c choice) string {
 	panic(first)
 }
 
-// refuse refuses the likeliest of closed readings, which are of a person when they may be.
-func (p *planner) refuse(c choice) string {
-	i := slices.IndexFunc(c, func(r *match.Reading) bool { return r.MeansPerson(1) || r.MeansPerson(2) })
-	return refuse(p.Catalog, c[max(0, i)])
-}
-
 // order carries an order out. One that could mean things of several sorts ("delete
 // Kestrel") is looked up in each: the person has to say which, unless only one has
 // it. A full name is a person's if somebody has it, and nothing else is read.
@@ -365,7 +360,7 @@ func (p *planner) order(c choice) string {
 	case len(p.wanted) > 0:
 		panic(end{waits: true})
 	case len(found) == 0 && len(same) > 0 && len(closed) > 0: // it is of a sort that the person may not change
-		return p.refuse(closed)
+		return p.perform(closed)
 	case len(found) > 1:
 		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
 	}

@@ -18,7 +18,7 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	for i, r := range ranked(c, clause) {
 		unread := speak.Clean(r.Unread())
 		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) || r.Strong && !r.Tool.Writes()); {
-		case i == 0 && closed:
+		case i == 0 && closed && len(c.Open) > 0: // to one for whom nothing is open, no role tells what is missing
 			return refuse(c, r)
 		case c.Words.Is(clause.Verb, "inventing"):
 			why = " because I invent no texts: I only pass yours on"
@@ -54,7 +54,7 @@ func offer(c *match.Catalog, clause match.Clause) string {
 		}
 	}
 	asks = append(asks, others...)
-	return cmp.Or(result.Join(asks[:min(most, len(asks))], "or"), "nothing is open to you") + "."
+	return cmp.Or(result.Join(asks[:min(most, len(asks))], "or"), "nothing, because no tool is open to you") + "."
 }
 
 // refuse names what is closed, the roles that it takes, and what one may ask instead.

@@ -109,6 +109,7 @@ type Answer struct {
 	Tool        string
 	Args        map[string]any
 	Fault       *fault.Error // of a failed call
+	Lacks       []any        // the inputs that it is about
 	Pending     bool
 	Data        any // as result.ParseMarked reads it
 	Rows        []result.Row
@@ -133,6 +134,8 @@ func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
 	}
 	if res.Failed && a.Fault == nil {
 		a.Fault = &fault.Error{Message: string(res.Answer)}
+	} else if a.Fault != nil {
+		a.Lacks, _ = a.Fault.Details["fields"].([]any)
 	}
 	a.Pending = o.Pending() != nil
 	if p := o.Page(); p != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -227,9 +228,17 @@ func Counted(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
+// unsigned is an amount behind a word that is written as a number only.
+var unsigned = regexp.MustCompile(` (?:\d{1,3}(?:,\d{3})+|\d{5,})\b`)
+
 // narrowed says in brackets what a list was kept to, in the question's words.
 func narrowed(r *match.Reading, about Thing) string {
-	parts := r.Said()
+	parts, amount := r.Said(), r.Tool.Column(r.Tool.Amount())
+	for i, part := range parts {
+		parts[i] = unsigned.ReplaceAllStringFunc(part, func(n string) string {
+			return n[:1] + amount.Figure(strings.ReplaceAll(n[1:], ",", ""), "")
+		})
+	}
 	if r.Target != nil {
 		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: about.Name}[r.Target.Entity.Self])
 	}
