@@ -293,9 +293,9 @@ func (r reader) word(i int) {
 	}
 	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight() // "tasks about search"
 	place := r.x.Is(r.low(i-1), "place") && t.Capital && !r.isAnchor(i)               // "who works in Support?"
-	others := t.Owns && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil // "my manager's email" is not mine
+	another := t.Owns && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem]    // "my manager's email" is not mine
 	switch {
-	case topic, place, others:
+	case topic, place, another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor

@@ -31,7 +31,9 @@ func (p *planner) carryOut(r *match.Reading) string {
 		}
 		if in == nil {
 			a := p.fetch(r.Tool, args)
-			in = r.Tool.Inputs.First(func(f *match.Field) bool { return f.IsText() && args[f.Name] == nil && slices.Contains(a.Lacks, any(f.Name)) })
+			in = r.Tool.Inputs.First(func(f *match.Field) bool {
+				return f.IsText() && args[f.Name] == nil && slices.Contains(a.Lacks, any(f.Name))
+			})
 			if a.Fault != nil && (in == nil || len(p.answers) == 0) {
 				panic(end{none: in == nil && len(r.Values) > 0, text: speak.Failure(a)})
 			}
