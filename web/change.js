@@ -78,8 +78,8 @@ export class Change {
     if (this.state.peek() === "waiting" && this.deadline.peek() <= gatewayNow()) this.#end("expired");
   }
 
-  /** hear takes what the person's stream says of it. @param {any} event */
-  hear(event) {
+  /** receive takes what the person's stream says of it. @param {any} event */
+  receive(event) {
     this.server.value ||= event.server ?? "";
     this.tool.value ||= event.tool ?? "";
     if (this.#isKnown()) return;

@@ -16,12 +16,12 @@ export function keepFocus() {
     path = [];
     for (let node = /** @type {any} */ (target); node && node !== document.body; node = node.parentElement) path.push(node);
   });
-  const watch = new MutationObserver(() => (planned ||= requestAnimationFrame(mend)));
+  const watch = new MutationObserver(() => (planned ||= requestAnimationFrame(restore)));
   watch.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: ["hidden", "disabled", "class", "open"] });
 }
 
 // Who clicks beside everything leaves an element that could still have the focus: that is their wish.
-function mend() {
+function restore() {
   planned = 0;
   const now = document.activeElement;
   const lost = path[0] && !usable(path[0]) && (now === document.body || now === path[0]);

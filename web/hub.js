@@ -15,7 +15,7 @@ let state = { state: "opening" }; // which is no line that was lost
 let following = null;
 
 /** @param {any} message */
-function tell(message) {
+function send(message) {
   for (const port of ports) port.postMessage(message);
 }
 
@@ -30,12 +30,12 @@ function start(person) {
     onEvent: ({ id, data }) => {
       past.push({ id, data });
       if (past.length > MOST) past.shift();
-      tell({ id, data });
+      send({ id, data });
     },
     onState: (name, cause) => {
       state = { state: name, ...(cause ? { status: cause.status, code: cause.code } : {}) };
       if (name === "gone") following = null; // the next tab tries again
-      tell(state);
+      send(state);
     },
   });
 }

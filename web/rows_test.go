@@ -92,7 +92,7 @@ func TestRowsAreNotShownTwice(t *testing.T) {
 	p.Open(g.URL)
 	p.ask("List employees")
 	p.Sees("[data-turn=done] [data-result] tbody", "Person 1")
-	p.Until(`document.querySelector(".retold:not([open]) table")?.textContent.includes("J. Doe")`)
+	p.Until(`document.querySelector(".repeat:not([open]) table")?.textContent.includes("J. Doe")`)
 	p.Until(`document.getElementById("announcer").textContent.includes("That is all.")`)
 	if got := p.Text("#announcer"); !strings.Contains(got, "Three:") || strings.Contains(got, "Doe") {
 		t.Errorf("spoken: %q, want the words and no table", got)
@@ -108,8 +108,8 @@ func TestListsOfTheSameRowsAreFolded(t *testing.T) {
 	p.Open(g.URL)
 	p.ask("List employees")
 	p.Sees("[data-turn=done] [data-result] tbody", "Person 1")
-	p.Until(`document.querySelector(".retold:not([open]) ul")?.textContent.includes("and 2 more")`)
-	got := module[map[string]bool](p, "views/retold.js", `
+	p.Until(`document.querySelector(".repeat:not([open]) ul")?.textContent.includes("and 2 more")`)
+	got := module[map[string]bool](p, "views/repeats.js", `
 		const { signal } = await import("/reactive.js");
 		const call = (data) => ({ table: null, envelope: signal({ status: "success", data }) });
 		const rows = (names) => ({ ...call([]), table: { rows: signal(names.map((name, id) => ({ id, name, status: "todo" }))) } });

@@ -184,7 +184,7 @@ export const leave = () => (planned.clear(), endStream());
 /** listen follows what happens to the person's conversations and changes. */
 export function listen() {
   endStream = personEvents(/** @type {Person} */ (me.peek()).userId, {
-    onEvent: ({ data }) => heard(data),
+    onEvent: ({ data }) => receive(data),
     onState: (state, status) => {
       lineLost.value = state === "waiting";
       if (state === "gone" && status === 401) frozen.value = "ended";
@@ -193,14 +193,14 @@ export function listen() {
   });
 }
 
-function heard(event) {
+function receive(event) {
   if (event.type === "server") servers.update((known) => new Map(known).set(event.server, event.healthy));
-  if (event.type === "change") changeOf(event.confirmationId).hear(event);
+  if (event.type === "change") changeOf(event.confirmationId).receive(event);
   if (event.type === "conversation" && !conversations.peek()?.some((one) => one.id === event.conversationId)) soon("list", learnConversations);
-  if (event.type === "turn") turnHeard(event);
+  if (event.type === "turn") receiveTurn(event);
 }
 
-function turnHeard({ conversationId: id, state }) {
+function receiveTurn({ conversationId: id, state }) {
   running.update((ids) => new Set([...ids].filter((one) => one !== id).concat(state === "running" ? [id] : [])));
   const conversation = loaded.get(id);
   if (conversation && !conversation.running.peek()) soon(id, () => conversation.refresh().catch(() => {}));

@@ -177,11 +177,11 @@ func TestTabsShareOneStream(t *testing.T) {
 	events <- object{"type": "server", "server": "hr", "healthy": false}
 	p.Sees("#servers-down", "hr")
 	// A second tab is a second port of the worker; what was before it came reaches it, too.
-	module[bool](p, "events.js", `globalThis.heard = []; m.personEvents("u1", { onEvent: (e) => heard.push(e.data.server + e.data.healthy), onState: () => {} }); return true`, nil)
-	p.Until(`heard.includes("hrfalse")`)
+	module[bool](p, "events.js", `globalThis.received = []; m.personEvents("u1", { onEvent: (e) => received.push(e.data.server + e.data.healthy), onState: () => {} }); return true`, nil)
+	p.Until(`received.includes("hrfalse")`)
 	events <- object{"type": "server", "server": "hr", "healthy": true}
 	p.Misses("#servers-down")
-	p.Until(`heard.includes("hrtrue")`)
+	p.Until(`received.includes("hrtrue")`)
 	if len(opened) != 0 {
 		t.Error("the second tab opened a stream of its own")
 	}

@@ -12,7 +12,7 @@ import { resultView } from "./facts.js";
 import { howView } from "./how.js";
 import { proseView } from "./prose.js";
 import { copy } from "./share.js";
-import { tellsOf } from "./told.js";
+import { namesRows } from "./named.js";
 
 /** turnView draws a turn. host is {ask(question), edit(question)}. @param {import("../turn.js").Turn} turn @param {{ ask: (text: string) => void, edit: (text: string) => void }} host */
 export function turnView(turn, host) {
@@ -75,8 +75,8 @@ function errorView(part, turn, host) {
 // An outcome is shown once: by its card where there is one.
 function outcomeView(part, turn) {
   const own = () => turn.parts.value.filter((one) => one.kind === "change").map((one) => changes.value.get(one.id));
-  const told = () => own().some((change) => change && (change.note.value, change.sentence === part.text || (change.state.value === "denied" && /cancelled/i.test(part.text))));
-  return el("p", { class: "outcome", "data-outcome": true, hidden: told }, part.text);
+  const onCard = () => own().some((change) => change && (change.note.value, change.sentence === part.text || (change.state.value === "denied" && /cancelled/i.test(part.text))));
+  return el("p", { class: "outcome", "data-outcome": true, hidden: onCard }, part.text);
 }
 
 // ---- calls
@@ -101,7 +101,7 @@ function contentOf(part, head, turn) {
   const node = el("details", { class: "tool-result", open }, el("summary", {}, head, unsaid, icon("chevron")), view);
   effect(() => part.table?.arrived.value && (node.open = true)); // a row of it is pointed at
   effect(() => {
-    if (turn.state.value !== "done" || !part.table || tellsOf(turn.words, part.table)) return;
+    if (turn.state.value !== "done" || !part.table || namesRows(turn.words, part.table)) return;
     [node.open, unsaid.hidden] = [false, false];
   });
   return node;

@@ -31,9 +31,9 @@ function laneView(table, state, value, rows) {
 // A card leads to its row, which has all fields.
 function cardView(table, facts, row) {
   const name = String(nameOf(row) || facts[0]?.text(row) || "–");
-  const told = facts.filter((column) => column.text(row) !== name && !empty(column.value(row))).slice(0, MOST_FACTS);
+  const shown = facts.filter((column) => column.text(row) !== name && !empty(column.value(row))).slice(0, MOST_FACTS);
   return [el("button", { type: "button", class: "link", "data-card-row": true, onclick: () => table.point(row) }, el("bdi", {}, name)),
-    el("dl", {}, told.map((column) => el("div", {}, el("dt", {}, column.label), el("dd", {}, column.show(row)))))];
+    el("dl", {}, shown.map((column) => el("div", {}, el("dt", {}, column.label), el("dd", {}, column.show(row)))))];
 }
 
 const empty = (value) => value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length);

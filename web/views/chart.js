@@ -18,7 +18,7 @@ const space = () => (innerWidth < 640 ? { width: 350, label: 118, longest: 14 } 
 
 const STAGE = /(^|_)stage$/;
 const CATEGORY = /(^|_)(stage|status|priority|department|category|type|region|severity)$/;
-const FIRST = /(^|_)(stage|priority)$/; // categories that tell most
+const FIRST = /(^|_)(stage|priority)$/; // categories that say most
 const PERIOD = /(^|_)(year|quarter|period)$/;
 const ORDERS = [["prospecting", "lead", "discovery", "qualification", "qualified", "proposal", "negotiation", "closed won", "closed lost"], ["critical", "urgent", "high", "medium", "normal", "low"]];
 
@@ -44,7 +44,7 @@ function captionOf(shapes, shape, chosen) {
   return el("figcaption", {}, el("select", { "data-chart-choice": true, "aria-label": t("What is drawn"), onchange: (event) => (chosen.value = Number(event.target.value)) }, options));
 }
 
-/** shapesOf are the ways in which rows can be drawn, the most telling first. @param {any[]} rows @param {import("../columns.js").Column[]} columns @returns {any[]} */
+/** shapesOf are the ways in which rows can be drawn, the best first. @param {any[]} rows @param {import("../columns.js").Column[]} columns @returns {any[]} */
 export function shapesOf(rows, columns) {
   if (rows.length < 2) return [];
   const numbers = columns.filter((column) => isAmount(column, rows));

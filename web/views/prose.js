@@ -7,7 +7,7 @@ import { renderMarkdown } from "../markdown.js";
 import { effect, signal } from "../reactive.js";
 import { t } from "../words.js";
 import { pointOut } from "./figures.js";
-import { folded, foldMissing } from "./retold.js";
+import { folded, foldMissing } from "./repeats.js";
 
 const SLICE = 1500; // characters that are drawn without a pause
 const SHARE = 4; // a text that takes long to draw waits so many times as long before it is drawn again

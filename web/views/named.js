@@ -9,11 +9,11 @@ const YEAR = /^(19|20)\d\d$/;
 const COMMON = /^[\p{Ll}\s_-]*$|^\P{L}*$/u; // values that name no row: states and kinds
 
 /**
- * tellsOf is false when a text names none of a table's rows, and says that there are
+ * namesRows is false when a text names none of a table's rows, and says that there are
  * none, or how many of something else there are.
  * @param {string} text @param {import("../table.js").Table} table
  */
-export function tellsOf(text, table) {
+export function namesRows(text, table) {
   const rows = table.rows.peek();
   const counts = [...text.matchAll(NUMBER)].filter(([figure]) => !YEAR.test(figure)).map(([figure]) => Number(figure));
   if (!DENIAL.test(text.trim()) && (!counts.length || [rows.length, table.total.peek()].some((n) => counts.includes(n)))) return true;

@@ -1,5 +1,5 @@
 // @ts-check
-// The typed rows are the answer; what a text tells of them once more is folded away.
+// The typed rows are the answer; what a text repeats of them is folded away.
 
 import { el } from "../dom.js";
 import { isIdentifier, isObject } from "../format.js";
@@ -11,7 +11,7 @@ const FEWEST = 3; // rows of more that are worth a fold; of two rows both are
 const NAMES = 4; // texts of rows by one of which a text may call them
 
 /**
- * folded are the blocks of a text, those that tell rows again in a fold. calls are what
+ * folded are the blocks of a text, those that repeat rows in a fold. calls are what
  * the rows came from.
  * @param {Node[]} nodes
  * @param {any[]} calls
@@ -19,8 +19,8 @@ const NAMES = 4; // texts of rows by one of which a text may call them
 export function folded(nodes, calls) {
   if (!calls.some((call) => call.envelope.value)) return nodes;
   const lists = calls.flatMap((call) => listsOf(call));
-  const again = (node) => node instanceof Element && (lists.length > 0 && node.matches(".scroll") || (node.matches("ul, ol") && lists.some((rows) => retells(node, rows))));
-  return nodes.map((node) => (again(node) ? el("details", { class: "retold" }, el("summary", {}, t("The same in the model's words")), node) : node));
+  const again = (node) => node instanceof Element && (lists.length > 0 && node.matches(".scroll") || (node.matches("ul, ol") && lists.some((rows) => repeats(node, rows))));
+  return nodes.map((node) => (again(node) ? el("details", { class: "repeat" }, el("summary", {}, t("The same in the model's words")), node) : node));
 }
 
 // What says that rows are missing, in the words of models and of the gateway.
@@ -36,7 +36,7 @@ export function foldMissing(node, calls) {
   if (!tables.some((table) => table.completed.value) || tables.some((table) => table.more.value)) return;
   for (const block of [...node.children]) {
     if (block.matches("p:not(.added-by)") && MISSING.test(block.textContent ?? "")) {
-      const fold = el("details", { class: "retold", "data-settled": true }, el("summary", {}, t("Said before all rows were loaded")));
+      const fold = el("details", { class: "repeat", "data-settled": true }, el("summary", {}, t("Said before all rows were loaded")));
       block.replaceWith(fold);
       fold.append(block);
     }
@@ -53,14 +53,14 @@ function listsOf(call) {
   return Object.values(answer.data ?? {}).filter((value) => Array.isArray(value) && value.some(isObject));
 }
 
-// A list tells rows again when its items are the first of them, in their order; the last
+// A list repeats rows when its items are the first of them, in their order; the last
 // item may say how many more there are. A choice or another order is an answer of its own.
-function retells(list, rows) {
+function repeats(list, rows) {
   const items = [...list.children].map((item) => plain(item.textContent ?? ""));
-  const told = MORE.test(items.at(-1) ?? "") ? items.slice(0, -1) : items;
-  const first = rows.slice(0, told.length).filter(isObject);
-  if (told.length < Math.max(2, Math.min(FEWEST, rows.length)) || first.length < told.length) return false;
-  return callings(first).some((names) => told.every((item, i) => item.includes(names[i])));
+  const said = MORE.test(items.at(-1) ?? "") ? items.slice(0, -1) : items;
+  const first = rows.slice(0, said.length).filter(isObject);
+  if (said.length < Math.max(2, Math.min(FEWEST, rows.length)) || first.length < said.length) return false;
+  return callings(first).some((names) => said.every((item, i) => item.includes(names[i])));
 }
 
 const MORE = /^\D{0,12}\d[\d,.]* [\p{L} ]+$/u;
