@@ -146,6 +146,12 @@ func TestChatInATerminal(t *testing.T) {
 	x.expect("/next shows more")
 	x.says("/next")
 	x.expect("Wright")
+	x.says("List all employees")
+	x.expect("/next shows more")
+	x.says("next page")
+	x.expect("the last ones")
+	x.says("/next") // there is none after the last, that was asked for in words
+	x.expect("there is no list with another page")
 	x.says("Delete employee Frank Davis")
 	x.expect("Waiting for your approval")
 	x.says("/deny")

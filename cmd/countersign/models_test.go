@@ -150,7 +150,7 @@ func TestObedientModelIsStopped(t *testing.T) {
 		t.Errorf("the refused call is not in the audit log (%v)", err)
 	}
 	s = d.ask(t, "dan.williams", "Close the ticket about the invoice's address")
-	if len(s.pending) != 1 || !strings.Contains(s.raw, `"tainted_by":[{"kind":"ticket","id":"TICK-006"}`) {
+	if len(s.pending) != 1 || !strings.Contains(s.raw, `"tainted_by":[{"id":"TICK-006","kind":"ticket"}`) {
 		t.Errorf("the wish of the person did not reach a card that says what was read:\n%s", s.raw)
 	}
 }

@@ -190,7 +190,8 @@ func (a *answers) takeRows(t *turn, p statusPayload) {
 		t.warn(page.Hint)
 		t.parts[next.key()] = page.Hint
 	}
-	if next != nil || continues {
+	same := a.list != nil && a.list.server == p.Server && a.list.tool == p.Tool && o.Page() != nil // a last page that was asked for in words
+	if next != nil || continues || same {
 		a.list = next
 	}
 }

@@ -79,7 +79,7 @@ func (s *Server) expenses() []tool.Tool {
 
 type getExpenseReport struct {
 	EmployeeID   string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose report; needs month too" suggest:"Use list_expense_reports tool to find the report_number, or ask with it." tell:"I find no employee with that id."`
-	Month        string `json:"month,omitempty" jsonschema:"pattern=^[0-9]{4}-(0[1-9]|1[0-2])$" jsonschema_description:"The month of the expenses, YYYY-MM; needs employee_id too" suggest:"Write it as YYYY-MM, for example 2026-03." tell:"Which month? Say it like March 2026."`
+	Month        string `json:"month,omitempty" jsonschema:"pattern=^(19|2[01])[0-9]{2}-(0[1-9]|1[0-2])$" jsonschema_description:"The month of the expenses, YYYY-MM; needs employee_id too" suggest:"Write it as YYYY-MM, for example 2026-03." tell:"Which month? Say it like March 2026."`
 	ReportNumber string `json:"report_number,omitempty" jsonschema_description:"Number of the report, for example EXP-2026-001" field:"from=list_expense_reports:report_number,like=EXP-2026-001"`
 }
 
@@ -146,7 +146,7 @@ func (s *Server) items(ctx context.Context, report string) ([]ExpenseItem, error
 
 type listExpenseReports struct {
 	Employee string `json:"employee,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of a name: whose reports"`
-	Month    string `json:"month,omitempty" jsonschema:"pattern=^[0-9]{4}-(0[1-9]|1[0-2])$" jsonschema_description:"Only expenses of this month, YYYY-MM" suggest:"Write it as YYYY-MM, for example 2026-03." tell:"Which month? Say it like March 2026."`
+	Month    string `json:"month,omitempty" jsonschema:"pattern=^(19|2[01])[0-9]{2}-(0[1-9]|1[0-2])$" jsonschema_description:"Only expenses of this month, YYYY-MM" suggest:"Write it as YYYY-MM, for example 2026-03." tell:"Which month? Say it like March 2026."`
 	Category string `json:"category,omitempty" jsonschema:"enum=travel,enum=meals,enum=supplies,enum=software,enum=other" jsonschema_description:"Only reports with items of this category; the totals are those of these items" field:"aka.travel=trip|travelling,aka.meals=food|restaurant|lunch|dinner"`
 	Status   string `json:"status,omitempty" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed" jsonschema_description:"Only reports in this status; submitted and under_review wait for approval" field:"aka.submitted=waiting|awaiting approval|handed in,aka.under_review=waiting|awaiting approval|in review|being reviewed"`
 }

@@ -84,7 +84,7 @@ func cents(amount float64) float64 { return math.Round(amount*100) / 100 }
 func parseQuarter(text string) (Quarter, error) {
 	none := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC) // in whose year is what names none
 	span, n := calendar.Read(text, none)
-	if n < len(text) || span.Months != 3 || span.From.Year() < 1 {
+	if n < len(text) || span.Months != 3 || span.From.Year() < 1900 {
 		return Quarter{}, fault.InvalidInput.New("This is not a quarter.").Suggest("Write it as Q1 2026 or 2026-Q1.").Fields("quarter")
 	}
 	return QuarterOf(span.From), nil

@@ -11,13 +11,13 @@ import (
 )
 
 func TestQuarterIsReadInBothSpellings(t *testing.T) {
-	for text, want := range map[string]string{"Q1 2026": "2026-Q1", "2026-Q4": "2026-Q4", "q3 0001": "0001-Q3", "9999-q2": "9999-Q2"} {
+	for text, want := range map[string]string{"Q1 2026": "2026-Q1", "2026-Q4": "2026-Q4", "q3 1900": "1900-Q3", "9999-q2": "9999-Q2"} {
 		got, err := parseQuarter(text)
 		if err != nil || got.String() != want {
 			t.Errorf("%q: got %s, %v, want %s", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "Q5 2026", "2026", "2026Q1", "Q1  2026", "Q1 2026\n", "Q1 ２０２６"} {
+	for _, text := range []string{"", "Q5 2026", "2026", "2026Q1", "Q1  2026", "Q1 2026\n", "Q1 ２０２６", "Q3 0001", "Q4 1899"} {
 		if _, err := parseQuarter(text); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%q: got %v, want INVALID_INPUT", text, err)
 		}

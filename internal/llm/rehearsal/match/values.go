@@ -54,6 +54,7 @@ func (r reader) value(i int) {
 func (r reader) number(i int, b bounds) {
 	t, f := r.Tokens[i], r.numberFor(i, b.side)
 	switch {
+	case t.Percent && f != nil && f.Unit != "percent" && !r.Tool.Writes(): // "more than 50%" is no amount
 	case f != nil && f.side != none && !r.Tool.Writes():
 		if r.Args[f.Name] = Cents(t.Value); b.beyond {
 			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.base}, Keeps: func(_ string, n float64) bool { return n != t.Value }})

@@ -171,7 +171,7 @@ func (r *Reading) entity(i int) Entity {
 	}
 	for e.end < len(r.Tokens) && !e.owns {
 		t := r.Tokens[e.end]
-		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low)); e.end > i && (r.uses[e.end] != unread || !goesOn) {
+		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low) || r.low(i-1) == "about"); e.end > i && (r.uses[e.end] != unread || !goesOn) {
 			break
 		}
 		e.Text = strings.TrimSpace(e.Text + " " + t.Text)
@@ -229,7 +229,7 @@ func (r *Reading) ofOther(e Entity) bool {
 		identified := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && english.Stem(f.Noun) == e.sort }) != nil
 		return !identified && (e.Text[0] <= '9' || !r.Tool.Names(e.sort))
 	}
-	return r.Tool.Writes() && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
+	return (r.Tool.Writes() || e.guess) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
 		return w.Kind == language.Word && !w.Capital && slices.ContainsFunc(r.c.All(), func(t *Tool) bool { return t.Names(w.Stem) })
 	})
 }

@@ -346,21 +346,20 @@ func (p *planner) perform(c choice) string {
 func (p *planner) order(c choice) string {
 	same := slices.DeleteFunc(slices.Clone(c), func(r *match.Reading) bool { return r.Score < c[0].Score || r.Strong || r.Target == nil })
 	missing := func(r *match.Reading) bool { return run(func() string { return p.identify(r, r.Target).Name }).none }
-	if i := slices.IndexFunc(same, func(r *match.Reading) bool { return r.MeansPerson(2) }); i >= 0 && !missing(same[i]) {
+	i := slices.IndexFunc(same, func(r *match.Reading) bool { return r.MeansPerson(2) })
+	if i >= 0 && !missing(same[i]) {
 		return p.carryOut(same[i])
 	}
 	found := slices.DeleteFunc(slices.Clone(same), missing)
-	var closed choice
-	for _, t := range p.Closed {
-		if r := p.Read(t, c[0].Clause); r != nil {
-			closed = append(closed, r)
-		}
-	}
+	closed := slices.IndexFunc(p.Closed, func(t *match.Tool) bool {
+		r := p.Read(t, c[0].Clause)
+		return r != nil && (r.MeansPerson(1) || r.MeansPerson(2))
+	})
 	switch {
 	case len(p.wanted) > 0:
 		panic(end{waits: true})
-	case len(found) == 0 && len(same) > 0 && len(closed) > 0: // it is of a sort that the person may not change
-		return p.perform(closed)
+	case len(found) == 0 && len(same) > 0 && i < 0 && closed >= 0: // a person, whom this one may not change
+		return refuse(p.Catalog, p.Read(p.Closed[closed], c[0].Clause))
 	case len(found) > 1:
 		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
 	}

@@ -149,7 +149,7 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	case isBool && slices.Contains([]string{"is", "are", "does"}, r.Tokens[0].Low):
 		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], Clean(name), label)
 	}
-	said := value(r.Tool, key, data.Values[key])
+	said := strings.TrimSuffix(value(r.Tool, key, data.Values[key]), ".")
 	if slices.ContainsFunc([]string{"ed", "spent", " by", " to"}, func(end string) bool { return strings.HasSuffix(label, end) }) && name != "" { // "hired", "approved by"
 		return fmt.Sprintf("%s: %s %s.", Clean(name), label, said)
 	}
