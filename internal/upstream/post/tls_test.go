@@ -72,17 +72,17 @@ func TestAnswerInTheSameRecordIsDropped(t *testing.T) {
 // TestSecuredConnectionIsUsedAgain: what TLS itself sends between two requests does not
 // end a connection, and the end that a server announces does.
 func TestSecuredConnectionIsUsedAgain(t *testing.T) {
-	handshakes, end := make(chan *tls.Conn, 10), false
+	handshakes := make(chan *tls.Conn, 10)
 	base, config := secured(t, func(c *tls.Conn) {
 		handshakes <- c
-		for in := bufio.NewReader(c); ; {
+		for in, answers := bufio.NewReader(c), 1; ; answers++ {
 			r, err := http.ReadRequest(in)
 			if err != nil {
 				return
 			}
 			_, _ = io.Copy(io.Discard, r.Body)
 			_, _ = io.WriteString(c, ok)
-			if end {
+			if answers == 4 {
 				_ = c.CloseWrite()
 			}
 		}
@@ -94,7 +94,6 @@ func TestSecuredConnectionIsUsedAgain(t *testing.T) {
 	if len(handshakes) != 1 {
 		t.Errorf("got %d connections for 3 requests, want 1", len(handshakes))
 	}
-	end = true
 	send(t, c)
 	if _, err := c.idle[0].in.Peek(1); !errors.Is(err, io.EOF) { // it has come
 		t.Fatal(err)
