@@ -24,7 +24,7 @@ var shapes = []*regexp.Regexp{
 	whole(day + ` ` + month + `(?:,? ` + year + `)?`),
 	whole(month + ` ` + day + `(?:,? ` + year + `)?`),
 	whole(month + `(?: ` + year + `)?`),
-	whole(`(?P<y>(?:19|20)\d\d)`),
+	whole(`(?:fy)?(?P<y>(?:19|20)\d\d)`),
 }
 
 // whole is a shape that ends where a word ends.

@@ -1,10 +1,9 @@
 // Package rehearsal is a model without a language model: a small deterministic
 // planner that shows a newcomer the whole flow with no key and no network.
 //
-// It picks tools by their declarations, fills in arguments from the question, finds an id by a
-// list whose rows carry it, asks when several match, and writes the answer from the results. It
-// knows English (language/english.yaml) and no sentence, person, tool or field by heart, so it
-// works with any MCP server. What it does not understand whole, it declines. Start reading at [Model.Stream], then plan.Next.
+// It picks tools by their declarations, fills in arguments from the question, finds an id by a list whose rows
+// carry it, asks when several match, and writes the answer from the results. It knows English and no sentence,
+// person, tool or field by heart. What it does not understand whole, it declines. Start at [Model.Stream], then plan.Next.
 package rehearsal
 
 import (
@@ -50,16 +49,15 @@ func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 			yield(agent.Delta{}, err)
 			return
 		}
-		if text != "" && !yield(agent.Delta{Text: text}, nil) {
-			return
-		}
-		stop := agent.StopEnd
+		deltas, stop := []agent.Delta{{Text: text}}, agent.StopEnd
 		for i := range calls {
-			if stop = agent.StopCalls; !yield(agent.Delta{Call: &calls[i]}, nil) {
+			deltas, stop = append(deltas, agent.Delta{Call: &calls[i]}), agent.StopCalls
+		}
+		for _, d := range append(deltas, agent.Delta{Stop: stop}) {
+			if !yield(d, nil) {
 				return
 			}
 		}
-		yield(agent.Delta{Stop: stop}, nil)
 	}
 }
 

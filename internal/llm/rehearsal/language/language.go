@@ -52,7 +52,7 @@ func English() *Lexicon {
 	if err := yaml.Unmarshal(vocabulary, &words); err != nil {
 		panic(err) // it is part of the program
 	}
-	words["idle"] = append(words["idle"], english.Function...)
+	words["idle"] = slices.Concat(words["idle"], english.Function, words["reading"], words["present"])
 	for section, phrases := range words {
 		x.phrases[section], x.Stems[section] = Set{}, Stems(phrases...)
 		for _, p := range phrases {
@@ -111,8 +111,7 @@ func (x *Lexicon) plainly(tokens []Token) (out []Token) {
 
 var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ")
 
-// piece is a quotation; a run with a digit or a dot inside, as ids and addresses
-// have; a word; a mark; or a sign that says nothing.
+// piece is a quotation; a run with a digit or a dot inside, as in ids; a word; a mark; or a sign that says nothing.
 var piece = regexp.MustCompile(`^(?s:"([^"]*)"|((?:[\pL\d][^\s"]*)?(?:[\d@_]|\pL\.\p{Ll})(?:[^\s"]*[\pL\d%])?(?:'s?)?)|((?i:because of)\b|[\pL\pM']+)|([.,;:?!])|.)`)
 
 // Read cuts a question into tokens, with plain words for their equals.
@@ -144,6 +143,7 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 func (x *Lexicon) token(quoted, code, word, mark string) Token {
 	owner := strings.TrimSuffix(strings.TrimSuffix(code, "'"), "'s")
 	base, end, found := strings.Cut(strings.TrimLeft(word, "'"), "'")
+	n := 2 + slices.Index(english.Numbers, strings.ToLower(word))
 	switch {
 	case code != "":
 		return Token{Text: owner, Kind: Code, Owns: owner != code}
@@ -151,8 +151,7 @@ func (x *Lexicon) token(quoted, code, word, mark string) Token {
 		return Token{Text: mark, Kind: Mark}
 	case word == "":
 		return Token{Text: strings.TrimSpace(quoted), Kind: Quoted}
-	case slices.Contains(english.Numbers, strings.ToLower(word)):
-		n := 2 + slices.Index(english.Numbers, strings.ToLower(word))
+	case n > 1:
 		return Token{Text: strconv.Itoa(n), Kind: Number, Value: float64(n)}
 	case english.Plainly(strings.ToLower(word)) != strings.ToLower(word):
 		return Token{Text: word}
@@ -236,26 +235,18 @@ var (
 	beforeYear  = beforeMonth[:5]
 )
 
-// fiscal is what may stand before a value; a fiscal year is a year.
-var fiscal = regexp.MustCompile(`(?i)^\(?(?:fy)?`)
-
 // valueAt reads the value at the beginning of a text, and its end; 0 for none.
 func valueAt(text, before string, today time.Time) (Token, int) {
-	start := len(fiscal.FindString(text))
-	text = text[start:]
 	span, n := calendar.Read(text, today)
 	month, year := span.Months == 1 && !strings.ContainsAny(text[:n], "0123456789 "), span.Months == 12 && n == len("2019")
 	if n > 0 && !(month && !slices.Contains(beforeMonth, before)) && !(year && !slices.Contains(beforeYear, before)) {
-		return Token{Text: text[:n], Kind: Date, Span: span}, start + n
+		return Token{Text: text[:n], Kind: Date, Span: span}, n
 	}
-	m := amount.FindStringSubmatch(text)
-	if m == nil {
-		return Token{}, 0
-	}
+	m := append(amount.FindStringSubmatch(text), make([]string, 6)...)
 	v, err := strconv.ParseFloat(strings.ReplaceAll(m[2], ",", ""), 64)
+	v *= cmp.Or(scales[strings.ToLower(m[3])], 1) * cmp.Or(scales[strings.ToLower(m[5])], 1)
 	if err != nil || math.IsInf(v, 0) {
 		return Token{}, 0
 	}
-	v *= cmp.Or(scales[strings.ToLower(m[3])], 1) * cmp.Or(scales[strings.ToLower(m[5])], 1)
-	return Token{Text: m[1], Kind: Number, Value: v, Percent: m[4] != ""}, start + len(m[1])
+	return Token{Text: m[1], Kind: Number, Value: v, Percent: m[4] != ""}, len(m[1])
 }

@@ -1,6 +1,5 @@
-// Package match reads a question as each tool would: what is asked for, of which things, with
-// which values. A reading holds only when every word is explained by the tool's declaration or
-// as a value, so that what no tool answers is declined instead of half understood.
+// Package match reads a question as each tool would: what is asked for, of which things, with which values. It
+// holds only if each word is explained by the declaration or as a value: what no tool answers is not half understood.
 package match
 
 import (
@@ -63,9 +62,7 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	t.head = english.Stem(english.LastWord(t.Noun))
 	t.say(inNoun, slices.DeleteFunc(strings.Fields(t.Noun), func(w string) bool { return x.Is(w, "idle") })...)
 	meta := cmp.Or(info.Fields, &result.Fields{})
-	if t.Rows = cmp.Or(meta.Noun, t.Noun); !closed { // else its question, in ties, would come before one that is open
-		t.Ask = meta.Ask
-	}
+	t.Rows, t.Ask = cmp.Or(meta.Noun, t.Noun), map[bool]string{false: meta.Ask}[closed] // in ties it would come before one that is open
 	for _, phrase := range append(meta.Synonyms, t.verb) {
 		first, _, _ := strings.Cut(phrase, " ")
 		t.orders[english.Stem(first)] = true
@@ -119,8 +116,7 @@ func (t *Tool) readProse(x *language.Lexicon, text string) {
 	t.say(inMore, rest)
 }
 
-// readColumn adds a field of the answers; of one name, the first counts. What a change
-// answers is not what it is for.
+// readColumn adds a field of the answers. What a change answers is not what it is for.
 func (t *Tool) readColumn(f *Field) {
 	if t.Columns = append(t.Columns, f); !f.Is(Choice) && len(f.phrases) > 0 && t.Lists() {
 		t.States = append(t.States, f)
@@ -159,6 +155,11 @@ func (t *Tool) Lists() bool {
 // Missing is the first required input that the arguments do not hold.
 func (t *Tool) Missing(args map[string]any) *Field {
 	return t.Inputs.First(func(f *Field) bool { return f.Required && args[f.Name] == nil })
+}
+
+// Given is the text that an order cannot do without; nil for none.
+func (t *Tool) Given() *Field {
+	return t.Inputs.First(func(f *Field) bool { return f.IsText() && f.Required })
 }
 
 // Fields are inputs or columns, sorted by name.
@@ -261,8 +262,7 @@ type Field struct {
 // Signs are what may be said of values that are no choice: of numbers, of none, of a day.
 var Signs = []string{"negative", "zero", "positive", "none", "today"}
 
-// phrase is what people say for a value of a choice or a switch, or for several:
-// what is "open" may be new or under way.
+// phrase is what people say for a value of a choice or a switch, or for several ("open").
 type phrase struct {
 	words  []string
 	values []any

@@ -47,6 +47,7 @@ type Reading struct {
 	Strong  bool           // a word names what the tool is about
 	Plural  bool           // that word is in the plural
 	Guide   []string       // what it asks instructions for
+	Each    int            // how many things an order makes, each with a text of its own
 	Score   int
 
 	c        *Catalog
@@ -104,15 +105,13 @@ func (r *Reading) MeansPerson(names int) bool {
 	return r.Target != nil && len(r.Target.Entity.Words) == names && r.isOurs(english.Stem(r.Target.Input.Noun))
 }
 
-// namesAsked reports whether a column holds the people for whom a word asks: approved_by
-// for "who approved".
+// namesAsked reports whether a column holds the people for whom a word asks: approved_by for "who approved".
 func (r *Reading) namesAsked(f *Field) bool {
 	ofPeople := slices.ContainsFunc(f.Words, func(w string) bool { return r.x.Is(w, "person", "holder") })
 	return ofPeople && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return r.Asked[t.Stem] && f.says(t.Stem) })
 }
 
-// Relevance counts how far the question's words ask for a column; other words of
-// its name count against it, and the tool's own noun seldom tells columns apart.
+// Relevance counts how far the question's words ask for a column; other words of its name count against it.
 func (r *Reading) Relevance(key string) int {
 	hits, words, col := 0, english.Words(key), r.Tool.Column(key)
 	for _, w := range words {
@@ -121,22 +120,15 @@ func (r *Reading) Relevance(key string) int {
 		}
 	}
 	for s := range col.also {
-		if s == r.Tool.head && r.Asked[s] {
-			hits = max(hits, 1)
-		} else if r.Asked[s] {
-			hits += 2
+		if r.Asked[s] {
+			hits += map[bool]int{true: 1, false: 2}[s == r.Tool.head]
 		}
 	}
-	who := r.has("who", "whom", "whose")
-	switch {
-	case strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail:
-		return 0
-	case hits == 0 && who && len(words) > 0 && r.x.Is(words[0], "holder"): // who has it
-		return 1
-	case hits == 0:
+	whose := r.has("who", "whom", "whose") && len(words) > 0 && r.x.Is(words[0], "holder") // who has it
+	if strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail || hits == 0 && !whose {
 		return 0
 	}
-	return hits*4 - len(words)
+	return max(1, hits*4-len(words))
 }
 
 // Entity is a run of words that no tool's vocabulary explains, in a place where a

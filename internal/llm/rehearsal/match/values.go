@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,12 +54,14 @@ func (r reader) value(i int) {
 
 func (r reader) number(i int, b bounds) {
 	t, f := r.Tokens[i], r.numberFor(i, b.side)
+	figure := strconv.FormatFloat(t.Value, 'f', -1, 64)
 	switch {
 	case t.Percent && f != nil && f.Unit != "percent" && !r.Tool.Writes(): // "more than 50%" is no amount
 	case f != nil && f.side != none && !r.Tool.Writes():
 		if r.Args[f.Name] = Cents(t.Value); b.beyond {
 			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.base}, Keeps: func(_ string, n float64) bool { return n != t.Value }})
 		}
+		r.Tokens[i].Text = r.Tool.Column(f.base).Figure(figure, "")
 		r.take(given, b.at, b.end-b.at, 3)
 	case f != nil:
 		r.Args[f.Name] = Cents(t.Value)
@@ -67,20 +70,23 @@ func (r reader) number(i int, b bounds) {
 			r.Args[f.Name] = t
 		}
 		r.take(given, i, 1, 2)
+	case r.Tool.Writes() && r.isAnchor(i+1) && english.Plural(r.low(i+1)) && r.Tool.Given() != nil: // "three subtasks"
+		r.Each = int(t.Value)
+		r.take(read, i, 1, 1)
 	case r.Tool.Lists() && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), language.Measures...) || r.x.Is(r.low(i+1), language.Measures...)):
 		r.Args["limit"] = min(50, max(1, t.Value))
 		r.take(read, i, 1, 1)
 	case b.side != none && !yearShape.MatchString(t.Text) && r.among(Number, func(_ string, n float64) bool {
 		return cmp.Compare(t.Value, n) == int(b.side) || !b.beyond && n == t.Value
 	}):
+		r.Tokens[i].Text = r.Tool.Column(r.Filters[len(r.Filters)-1].Column).Figure(figure, "")
 		r.take(given, b.at, b.end-b.at, 3)
 	}
 }
 
 var yearShape = regexp.MustCompile(`^(19|20|21)\d\d$`)
 
-// numberFor is the free input that a number is for, by the words around it; in an order also
-// one that is still missing.
+// numberFor is the free input that a number is for, by the words around it, or that an order still misses.
 func (r reader) numberFor(i int, end side) *Field {
 	year := yearShape.MatchString(r.Tokens[i].Text)
 	free := func(f *Field) bool { return f.Is(Number) && !r.taken(f) && (year || !f.has("year")) }
@@ -91,8 +97,7 @@ func (r reader) numberFor(i int, end side) *Field {
 	return cmp.Or(r.Tool.Inputs.First(said), r.Tool.Inputs.First(missing))
 }
 
-// Answer is the value of an input that a person's answer gives; nil when it gives
-// none. It is read like an order of which only that input is still missing.
+// Answer is the value that a person's answer gives to an input, read like an order that only misses it; or nil.
 func (r *Reading) Answer(f *Field, text string) any {
 	if f.IsText() && text != "" {
 		return text

@@ -34,6 +34,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 }
 
 func (c *Catalog) reading(t *Tool, clause Clause) *Reading {
+	clause.Tokens = slices.Clone(clause.Tokens)
 	return &Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, c: c, x: c.Words, uses: make([]use, len(clause.Tokens))}
 }
 
@@ -66,9 +67,8 @@ var (
 	howto = regexp.MustCompile(`^(?:(?:show |explain )?how (?:(?:do|does|can|should|would) (?:i|we|you|one)|to)|what (?:do|should) i do (?:if|when)|what (?:is|are) the (?:way|process|procedure|steps) (?:to|for)|i (?:forgot|have forgotten)) `)
 )
 
-// sought takes "how do I reset a password?" as the query of a tool that keeps guides,
-// and "where do we seal cursors?" as that of one that finds where and how, when no
-// other tool is about a word of it. It is nil for anything else.
+// sought takes "how do I reset a password?" as the query of a tool that keeps guides, and "where do we seal
+// cursors?" as that of one that finds where and how, if no other tool is about a word of it; else it is nil.
 func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
 	words, x := language.Lows(clause.Tokens), c.Words
 	text := strings.Join(words, " ")
@@ -100,13 +100,11 @@ func (r *Reading) name(i int) {
 		return
 	}
 	e := r.entity(i)
-	idIf := func(fits func(*Field) bool) *Field {
-		return r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.located && fits(f) })
-	}
-	needed := func(f *Field) bool { return f.Required }
-	ofSort := func(f *Field) bool { return e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
-	only := func(*Field) bool { return !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
-	id := cmp.Or(idIf(needed), idIf(ofSort), idIf(only))
+	ids := func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.located }
+	needed := func(f *Field) bool { return ids(f) && f.Required }
+	ofSort := func(f *Field) bool { return ids(f) && e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
+	only := func(f *Field) bool { return ids(f) && !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
+	id := cmp.Or(r.Tool.Inputs.First(needed), r.Tool.Inputs.First(ofSort), r.Tool.Inputs.First(only))
 	text := r.Tool.Inputs.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
 		named := !r.Tool.Lists() && f.says(english.Stem(r.low(e.at-1))) // "the workspace Atlas"
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns)
@@ -137,14 +135,13 @@ func (r *Reading) name(i int) {
 	if !e.Self {
 		r.Values = append(r.Values, e.Text)
 	}
-	switch isTarget := e.Self || r.Target != nil && r.Target.Entity.at == e.at; {
-	case e.guess:
-		r.take(guessed, e.at, e.end-e.at, -1)
-	case isTarget:
-		r.take(read, e.at, e.end-e.at, 1)
-	default:
-		r.take(given, e.at, e.end-e.at, 1)
+	as, points := given, 1
+	if e.guess {
+		as, points = guessed, -1
+	} else if e.Self || r.Target != nil && r.Target.Entity.at == e.at {
+		as = read
 	}
+	r.take(as, e.at, e.end-e.at, points)
 }
 
 // begins reports whether a value may begin at a token: at any word that nothing explains.
@@ -165,8 +162,8 @@ func (r *Reading) beforeValue(i int) int {
 
 func (r *Reading) entity(i int) Entity {
 	e := Entity{at: i, end: i, Column: r.columnBefore(i), Self: r.x.Is(r.low(i), "self")}
-	if email := strings.ToLower(r.c.Person.Email); e.Self {
-		e.Text, e.Words, e.end = email, strings.Fields(email), i+1
+	if who := r.c.Person; e.Self { // a list finds them by their name, and its rows have their address
+		e.Text, e.Words, e.end = cmp.Or(who.Name, who.Email), []string{strings.ToLower(who.Email)}, i+1
 		return e
 	}
 	for e.end < len(r.Tokens) && !e.owns {
@@ -187,14 +184,13 @@ func (r *Reading) entity(i int) Entity {
 		before = r.beforeValue(before)
 	}
 	e.located = r.x.Is(r.low(before), "place")
-	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "title", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order
+	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order
 	e.guess = !sure && !e.owns && r.Tokens[i].Kind == language.Word && (!r.Tokens[i].Capital || i == r.Order)
 	e.owns = e.owns || r.low(i-1) == "did" || r.low(i-1) == "does" && r.low(e.end) == "have"
 	return e
 }
 
-// lacksApostrophe finds "sarahs" in "sarahs salary": no tool knows the word, and the next one
-// asks for something.
+// lacksApostrophe finds "sarahs" in "sarahs salary": a word of no tool, and one that asks for something.
 func (r *Reading) lacksApostrophe(i int) bool {
 	narrows := func(f *Field) bool { return f.says(r.Tokens[i+1].Stem) }
 	return strings.HasSuffix(r.low(i), "s") && r.low(i+1) != "" && !r.Tokens[i].Capital && !r.c.Knows(r.Tokens[i].Stem) &&
@@ -203,12 +199,10 @@ func (r *Reading) lacksApostrophe(i int) bool {
 
 // columnBefore finds assigned_to for "assigned to Ben", when no input is for it.
 func (r *Reading) columnBefore(at int) string {
-	if prep := r.low(at - 1); at < 2 || prep != "to" && prep != "by" {
-		return ""
-	}
+	stem, prep := english.Stem(r.low(at-2)), r.low(at-1)
 	return r.Tool.column(func(f *Field) bool {
-		n := len(f.Words)
-		return r.Tool.Inputs.Named(f.Name) == nil && (n == 1 || n > 1 && sides[f.Words[n-1]] == upper) && language.Stems(f.Words[0]).Means(r.Tokens[at-2].Stem)
+		named := (prep == "to" || prep == "by") && (len(f.Words) == 1 || sides[english.LastWord(f.Name)] == upper)
+		return named && r.Tool.Inputs.Named(f.Name) == nil && language.Stems(f.Words[0]).Means(stem)
 	}).Name
 }
 
@@ -222,8 +216,7 @@ func (r *Reading) mayFilter(e Entity) bool {
 	return r.Tool.Lists() && (r.Target == nil || e.located) && !slices.ContainsFunc(r.Filters, func(other Filter) bool { return other.Text != "" && !other.located })
 }
 
-// ofOther reports whether a value is of another sort than the tool is about: it looks like ids
-// of that sort, or, in an order, is named so: an order to change a ticket means no invoice.
+// ofOther reports whether a value is of another sort than the tool is about, by its form or, in an order, its name.
 func (r *Reading) ofOther(e Entity) bool {
 	if e.sort != "" {
 		identified := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && english.Stem(f.Noun) == e.sort }) != nil
@@ -234,8 +227,7 @@ func (r *Reading) ofOther(e Entity) bool {
 	})
 }
 
-// Identify finds the codes, and the numbers behind their noun, that are ids of a tool: it
-// sets of what sort, and writes a number as such ids are: "ticket 4" is TICK-004.
+// Identify sets of what sort the ids among tokens are, and writes numbers as such ids: "ticket 4" is TICK-004.
 func (c *Catalog) Identify(tokens []language.Token) {
 	for i, t := range tokens {
 		digits := i > 0 && strings.Trim(t.Text, "0123456789") == ""
@@ -263,8 +255,7 @@ func (c *Catalog) Knows(stem string) bool {
 	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.source[stem] > nowhere })
 }
 
-// relation finds a word for a relation of people ("my team", "who reports to Ben"), of this list
-// or of another by whose rows this one is narrowed. Its person is found later.
+// relation finds a word for a relation of people ("my team"), of this list or of another whose rows narrow it.
 func (r *Reading) relation(i int) {
 	s := r.Tokens[i].Stem
 	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
@@ -273,9 +264,7 @@ func (r *Reading) relation(i int) {
 		if f == nil || ofNone || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Inputs.First(from.Identified) == nil {
 			continue
 		}
-		if r.Target == nil {
-			r.Target = &Target{Tool: from, Input: f, at: i}
-		}
+		r.Target = cmp.Or(r.Target, &Target{Tool: from, Input: f, at: i})
 		r.take(read, i, 1, map[bool]int{true: inNoun.weight() + 1, false: 1}[from == r.Tool]) // another's does not tell what is asked for
 		return
 	}
@@ -305,8 +294,7 @@ func (r reader) word(i int) {
 	}
 }
 
-// weigh says how much a word speaks for the tool, little if it only names whose something is
-// ("employee" for employee_id), and whether it can be what the question is about.
+// weigh says how much a word speaks for the tool, and whether it can be what the question is about.
 func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
 	at := t.source[s]
@@ -360,8 +348,7 @@ func (r reader) judge() {
 	}
 }
 
-// remark keeps the text behind a colon or "because" in the input for it. Without
-// such an input it would be lost, and the tool is not meant.
+// remark keeps the text behind a colon or "because" in the input for it. A tool without one is not meant.
 func (r reader) remark() {
 	texts := func(f *Field) bool { return f.Is(Prose, Title) && f.Required && !r.taken(f) }
 	notes := func(f *Field) bool { return f.IsText() && !r.taken(f) && f.has("reason", "comment", "note") }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,42 +24,72 @@ func (p *planner) carryOut(r *match.Reading) string {
 			args[t.Input.Name] = about.ID
 		}
 	}
+	if r.Each > 0 {
+		return p.each(r)
+	}
 	for {
-		settle(r.Tool, about.Row, args)
+		settle(about.Row, args)
 		in := r.Tool.Missing(args)
 		if in == nil && r.Tool.Lists() {
 			return p.list(r, about, args)
 		}
 		if in == nil {
 			a := p.fetch(r.Tool, args)
-			in = r.Tool.Inputs.First(func(f *match.Field) bool {
-				return f.IsText() && args[f.Name] == nil && slices.Contains(a.Lacks, any(f.Name))
-			})
-			if a.Fault != nil && (in == nil || len(p.answers) == 0) {
-				panic(end{none: in == nil && len(r.Values) > 0, text: speak.Failure(a)})
-			}
-			if in == nil {
+			if a.Fault == nil {
 				return speak.One(r, about, a)
+			}
+			lacks, _ := a.Fault.Details["fields"].([]any)
+			in = r.Tool.Inputs.First(func(f *match.Field) bool {
+				return f.IsText() && args[f.Name] == nil && slices.Contains(lacks, any(f.Name))
+			})
+			if in == nil || len(p.answers) == 0 {
+				panic(end{none: in == nil && len(r.Values) > 0, text: speak.Failure(a)})
 			}
 		}
 		p.complete(r, in, &about, args)
 	}
 }
 
-// settle works out the values that are given relative to the present ones.
-func settle(t *match.Tool, row result.Row, args map[string]any) {
-	for _, in := range t.Inputs {
-		step, relative := args[in.Name].(language.Token)
-		if !relative {
-			continue
+// each carries an order out for each of the texts that a person lists for it.
+func (p *planner) each(r *match.Reading) string {
+	in, plans := r.Tool.Given(), []choice(nil)
+	list, _ := r.Args[in.Name].(string)
+	for given := true; len(items(list, r.Each)) != r.Each; {
+		if list, given = p.next(); !given {
+			panic(end{text: fmt.Sprintf("What should the %d %ss be, separated by commas?", r.Each, strings.Join(in.Words, " "))})
 		}
-		delete(args, in.Name)
+	}
+	for _, text := range items(list, r.Each) {
+		one := *r
+		one.Each, one.Args = 0, with(r.Args, in.Name, text)
+		plans = append(plans, choice{&one})
+	}
+	return p.performAll(plans)
+}
+
+// between parts the items of a list: "design, build and test". An "and" may be in one.
+var between = []*regexp.Regexp{regexp.MustCompile(`[,;\n]\s*(?:and\s)?\s*`), regexp.MustCompile(`[,;\n]\s*(?:and\s)?\s*|\sand\s+`)}
+
+// items cuts a list into n items, if it has as many.
+func items(list string, n int) (texts []string) {
+	for _, cut := range between {
+		if texts = cut.Split(strings.Trim(list, " .\n"), -1); len(texts) == n {
+			break
+		}
+	}
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+}
+
+// settle works out the values that are given relative to the present ones.
+func settle(row result.Row, args map[string]any) {
+	for name, arg := range args {
+		step, relative := arg.(language.Token)
+		if relative {
+			delete(args, name)
+		}
 		for _, k := range row.Keys {
-			if now, ok := row.Number(k); ok && counted(in.Words, english.Words(k)) > 0 {
-				if step.Percent {
-					step.Value *= now / 100
-				}
-				args[in.Name] = match.Cents(now + step.Value)
+			if now, ok := row.Number(k); relative && ok && counted(english.Words(name), english.Words(k)) > 0 {
+				args[name] = match.Cents(now + step.Value*map[bool]float64{true: now / 100, false: 1}[step.Percent])
 			}
 		}
 	}
@@ -125,31 +156,25 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 // passes gives a value to the first text input by which its list finds rows. A name
 // may be that of others too: the rows themselves say which are the person's own.
 func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) bool {
-	named := f.Text
-	if f.Self {
-		named = p.Person.Name
-	}
 	in := t.Inputs.First(func(in *match.Field) bool {
 		whose := !f.Self || p.Words.Is(in.Name, "person") && !p.Words.Is(in.Name, "outsider")
-		return f.Column == "" && in.IsText() && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, named)).Rows) > 0
+		return f.Column == "" && in.IsText() && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, f.Text)).Rows) > 0
 	})
 	if in != nil {
-		args[in.Name] = named
+		args[in.Name] = f.Text
 	}
 	return in != nil && !f.Self
 }
 
 func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	n, isNumber := one.Number(f.Column)
-	sign := match.Signs[1+cmp.Compare(n, 0)]
-	if one.Values[f.Column] == nil {
-		sign = match.Signs[3]
-	}
 	switch _, mine := owner(c, one); {
 	case f.Keeps != nil:
 		return (isNumber || one.Text(f.Column) != "" && !speak.Masked(one, f.Column)) && f.Keeps(one.Text(f.Column), n)
+	case f.Values != nil && one.Values[f.Column] == nil:
+		return slices.Contains(f.Values, any("none"))
 	case f.Values != nil:
-		return slices.ContainsFunc([]any{one.Values[f.Column], n, sign}, func(v any) bool { return slices.Contains(f.Values, v) })
+		return slices.ContainsFunc([]any{one.Values[f.Column], n, match.Signs[1+cmp.Compare(n, 0)]}, func(v any) bool { return slices.Contains(f.Values, v) })
 	case f.Column != "":
 		one.Keys = []string{f.Column}
 	case f.Self:
@@ -173,15 +198,11 @@ func owner(c *match.Catalog, one result.Row) (named, mine bool) {
 
 // nothing says that no row was found by a value, as far as a list was read.
 func nothing(what, value string, more bool, read int) string {
-	text := fmt.Sprintf("I found no %s %q", what, value)
-	if more {
-		return text + fmt.Sprintf(" among the first %d; the list is incomplete.", read)
-	}
-	return text + ". Please check the spelling, or ask for the list."
+	end := map[bool]string{true: fmt.Sprintf(" among the first %d; the list is incomplete.", read), false: ". Please check the spelling, or ask for the list."}
+	return fmt.Sprintf("I found no %s %q", what, value) + end[more]
 }
 
-// identify finds the id of a target: in the question itself, or by a list whose
-// rows carry it. It asks when several rows match and never guesses.
+// identify finds the id of a target, in the question or by a list whose rows carry it. It asks when several match.
 func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	id, e := target.Input, target.Entity
 	lister, closed := listerOf(p.Open, id), listerOf(p.Closed, id)
@@ -189,8 +210,6 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	switch {
 	case mine && lister == nil:
 		return p.caller(id)
-	case mine:
-		e.Text = p.Person.Name // by which the list finds the row that has the address
 	case e.Code && id.Value(e.Text) != nil:
 		return speak.Thing{ID: id.Value(e.Text), Name: e.Text}
 	case lister == nil && closed != nil:

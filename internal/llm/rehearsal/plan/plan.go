@@ -1,6 +1,5 @@
-// Package plan works out the calls that answer a question, and the answer. It
-// keeps nothing: each request replays the question against the answers that the
-// conversation holds, until a call is missing or the answer is there.
+// Package plan works out the calls that answer a question, and the answer. It keeps nothing: each request
+// replays the question against the answers in the conversation, until a call is missing or the answer is there.
 package plan
 
 import (
@@ -25,7 +24,8 @@ type planner struct {
 	question string          // what the person wants
 	answers  []string        // their answers to our questions about it, still to be used
 	known    []*speak.Answer // the answers of the calls for it
-	wanted   []agent.Call    // the calls that are still missing
+	reads    []agent.Call    // the calls that are still missing
+	writes   []agent.Call    // and those that change something
 	before   string          // the question before it
 	subject  string          // the person or thing of the last record that was shown
 	said     string          // the last message of the person, whatever it belongs to
@@ -73,13 +73,10 @@ func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agen
 		}
 		return p.answer(p.question)
 	})
-	writes := func(w agent.Call) bool {
-		return slices.ContainsFunc(c.Open, func(t *match.Tool) bool { return t.Info.Name == w.Tool && t.Writes() })
+	if len(p.reads) > 0 {
+		return "", p.reads
 	}
-	if reads := slices.DeleteFunc(slices.Clone(p.wanted), writes); len(reads) > 0 {
-		return "", reads
-	}
-	return e.text, p.wanted
+	return e.text, p.writes
 }
 
 // Asking recognises the planner's own questions in the next turn.
@@ -144,8 +141,9 @@ func (p *planner) fetch(t *match.Tool, args map[string]any) *speak.Answer {
 			return a
 		}
 	}
-	if !slices.ContainsFunc(p.wanted, func(w agent.Call) bool { return w.Tool == t.Info.Name && string(w.Args) == string(raw) }) {
-		p.wanted = append(p.wanted, agent.Call{Tool: t.Info.Name, Args: raw})
+	wanted := map[bool]*[]agent.Call{false: &p.reads, true: &p.writes}[t.Writes()]
+	if !slices.ContainsFunc(*wanted, func(w agent.Call) bool { return w.Tool == t.Info.Name && string(w.Args) == string(raw) }) {
+		*wanted = append(*wanted, agent.Call{Tool: t.Info.Name, Args: raw})
 	}
 	panic(end{waits: true})
 }
@@ -159,20 +157,11 @@ func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *spe
 	if all.Fault != nil {
 		panic(end{text: speak.Failure(&all)})
 	}
-	if next := following(&all, args); next != nil && pages > 1 {
-		rest := p.fetchPages(t, next, pages-1)
+	if input, value := all.Following(); input != "" && pages > 1 {
+		rest := p.fetchPages(t, with(args, input, value), pages-1)
 		all.Rows, all.Page = slices.Concat(all.Rows, rest.Rows), rest.Page
 	}
 	return &all
-}
-
-// following are the arguments for the page behind a page; nil when there is none.
-func following(a *speak.Answer, args map[string]any) map[string]any {
-	input, value := a.Following()
-	if input == "" {
-		return nil
-	}
-	return with(args, input, value)
 }
 
 func with(args map[string]any, name string, value any) map[string]any {
@@ -197,8 +186,7 @@ func (p *planner) answer(question string) string {
 	panic(end{none: true, text: decline(p.Catalog, tokens)})
 }
 
-// tokens reads a question, with the thing that was named before for a pronoun, and
-// the number of a thing as its id is written.
+// tokens reads a question, with what was named before for a pronoun, and numbers of things as their ids.
 func (p *planner) tokens(question string) []language.Token {
 	tokens := p.Words.Read(question, p.Today)
 	for i, t := range tokens {
@@ -210,8 +198,7 @@ func (p *planner) tokens(question string) []language.Token {
 	return tokens
 }
 
-// goOn answers "and in Seattle?": the question before it, narrowed by one value
-// more, or with that value in the place of one of its own.
+// goOn answers "and in Seattle?": the question before it with that value, or with it in the place of one.
 func (p *planner) goOn(tokens []language.Token, more string) string {
 	before := strings.TrimRight(p.before, " ?!.")
 	p.before = ""
@@ -221,7 +208,7 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 			break
 		}
 		for _, value := range slices.Concat(c.Values, c.Said()) {
-			attempts = append(attempts, strings.Replace(before, value, more, 1))
+			attempts = append(attempts, strings.Replace(language.Text(c.Tokens), value, more, 1))
 		}
 	}
 	for _, question := range attempts {
@@ -235,9 +222,8 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 // choice is what a part may mean, best first; all open to the person, or all closed.
 type choice []*match.Reading
 
-// parts chooses for each part of a question, cut at separators. It gives nothing when one is
-// not explained, or goes on with an order, having no verb, or when there are too many. A remark
-// ("close it: the cable was loose") is one text for one input, never an order or a part.
+// parts chooses for each part of a question; nothing when one is not explained, or goes on with an order, or when
+// there are too many. A remark ("close it: the cable was loose") is one text for one input, never an order or a part.
 func (p *planner) parts(tokens []language.Token, separators string) (plans []choice) {
 	const most, longest = 6, 60 // parts, and words of an order before its remark
 	start := 0
@@ -251,10 +237,7 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 		if t.Kind == language.Quoted || !strings.Contains(separators, " "+t.Low+" ") {
 			continue
 		}
-		part := tokens[start:i]
-		if t.Text == "?" {
-			part = tokens[start : i+1]
-		}
+		part := tokens[start : i+map[bool]int{true: 1}[t.Text == "?"]]
 		if start = i + 1; len(language.Lows(part)) == 0 {
 			continue
 		}
@@ -273,21 +256,18 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	var open, closed choice
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
-		case r == nil || r.Guesses() && !p.guesses:
+		case r == nil || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
 		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(match.ID): // something of many, which it tells of one
-		case t.Closed && (r.Strong && len(p.Open) > 0 || !r.Guesses()):
-			closed = append(closed, r)
 		case t.Closed:
+			closed = append(closed, r)
 		default:
 			open = append(open, r)
 		}
 	}
-	byScore := func(a, b *match.Reading) int {
-		rank := map[bool]int{true: -1}
-		return cmp.Or(cmp.Compare(b.Score, a.Score), rank[a.Strong]-rank[b.Strong])
+	rank := func(r *match.Reading) int { return 2*r.Score + map[bool]int{true: 1}[r.Strong] }
+	for _, c := range []choice{open, closed} {
+		slices.SortStableFunc(c, func(a, b *match.Reading) int { return rank(b) - rank(a) })
 	}
-	slices.SortStableFunc(open, byScore)
-	slices.SortStableFunc(closed, byScore)
 	const clearly = 4
 	if len(open) == 0 || len(closed) > 0 && closed[0].Strong && closed[0].Score >= open[0].Score+clearly {
 		return closed
@@ -340,9 +320,8 @@ func (p *planner) perform(c choice) string {
 	panic(first)
 }
 
-// order carries an order out. One that could mean things of several sorts ("delete
-// Kestrel") is looked up in each: the person has to say which, unless only one has
-// it. A full name is a person's if somebody has it, and nothing else is read.
+// order carries an order out. One that may mean things of several sorts ("delete Kestrel") is looked up in
+// each, and the person has to say which if several have it. A full name is a person's if somebody has it.
 func (p *planner) order(c choice) string {
 	same := slices.DeleteFunc(slices.Clone(c), func(r *match.Reading) bool { return r.Score < c[0].Score || r.Strong || r.Target == nil })
 	missing := func(r *match.Reading) bool { return run(func() string { return p.identify(r, r.Target).Name }).none }
@@ -356,7 +335,7 @@ func (p *planner) order(c choice) string {
 		return r != nil && (r.MeansPerson(1) || r.MeansPerson(2))
 	})
 	switch {
-	case len(p.wanted) > 0:
+	case len(p.reads) > 0:
 		panic(end{waits: true})
 	case len(found) == 0 && len(same) > 0 && i < 0 && closed >= 0: // a person, whom this one may not change
 		return refuse(p.Catalog, p.Read(p.Closed[closed], c[0].Clause))
@@ -366,8 +345,7 @@ func (p *planner) order(c choice) string {
 	return p.carryOut(append(found, c[0])[0])
 }
 
-// nextPage goes on with the last list of which the words say no more than that, with its
-// filters: "next page", "and the rest?", "get more employees".
+// nextPage goes on with the last list when the words say no more than that: "get more employees".
 func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	fits := func(t *match.Tool) bool {
 		return asked || !slices.ContainsFunc(tokens, func(w language.Token) bool {
@@ -375,20 +353,20 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 			return !idle || p.Words.Is(w.Low, "condition")
 		})
 	}
-	var next map[string]any
-	of, shown := &match.Tool{}, 0 // that no word names
+	of, last, shown := &match.Tool{}, &speak.Answer{}, 0 // that no word names
 	for _, a := range p.lists {
 		if i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return t.Info.Name == a.Tool && fits(t) }); i >= 0 {
 			first := a.Args["cursor"] == nil && a.Args["offset"] == nil
-			of, next, shown = p.Open[i], following(a, a.Args), len(a.Rows)+map[bool]int{false: shown}[first]
+			of, last, shown = p.Open[i], a, len(a.Rows)+map[bool]int{false: shown}[first]
 		}
 	}
 	further := asked || slices.ContainsFunc(tokens, func(w language.Token) bool { return p.Words.Is(w.Low, "further") })
-	switch {
+	switch input, value := last.Following(); {
 	case !further || !fits(of):
 		return ""
-	case next == nil:
+	case input == "":
 		return "There is no further page."
+	default:
+		return speak.List(p.Attempt(of, match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
 	}
-	return speak.List(p.Attempt(of, match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(of, next, 1), shown)
 }

@@ -46,11 +46,11 @@ func offer(c *match.Catalog, clause match.Clause) string {
 	var asks, others []string
 	for _, r := range ranked(c, clause) {
 		switch t := r.Tool; {
-		case t.Closed, t.Writes() && !(c.Words.Is(clause.Verb, "inventing") && t.IsOrdered(c.Words, clause)):
-		case t.Ask == "" && !t.Writes():
+		case t.Closed, t.Writes():
+		case t.Ask == "":
 			others = append(others, "“"+speak.Clean(t.Purpose())+"”")
 		default:
-			asks = append(asks, "“"+speak.Clean(cmp.Or(t.Ask, t.Purpose()))+"”")
+			asks = append(asks, "“"+speak.Clean(t.Ask)+"”")
 		}
 	}
 	asks = append(asks, others...)
@@ -60,15 +60,13 @@ func offer(c *match.Catalog, clause match.Clause) string {
 // refuse names what is closed, the roles that it takes, and what one may ask instead.
 func refuse(c *match.Catalog, r *match.Reading) string {
 	key := speak.Column(r)
-	what, roles, instead := r.Tool.Noun, r.Tool.Info.Roles, "You may ask me instead: "+offer(c, r.Clause)
+	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+r.Tool.Noun, r.Tool.Info.Roles, "You may ask me instead: "+offer(c, r.Clause)
 	if shown := r.Tool.Column(key); len(shown.Roles) > 0 { // who may list people need not see their pay
 		what, roles = shown.Head(key), shown.Roles
 		ofOne := func(t *match.Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil }
 		if slices.ContainsFunc(c.Open, ofOne) {
 			instead = "You can ask for your own " + what + "."
 		}
-	} else if r.Tool.Writes() {
-		what = "change of the " + what
 	}
 	asked := speak.Clean(language.Text(r.Tokens))
 	return fmt.Sprintf("I'm sorry, “%s” is not open to you. For the %s it takes one of these roles: %s. %s", asked, what, result.Join(roles, "or"), instead)

@@ -1,6 +1,5 @@
-// Package speak writes answers: names, values, rows and figures in sentences. It
-// draws no tables, because the page and the terminal draw the rows themselves;
-// alone, its text names up to ten rows and the figures that were asked for.
+// Package speak writes answers in sentences. It draws no tables, as the page and the terminal draw the
+// rows themselves; alone, its text names up to ten rows and the figures that were asked for.
 package speak
 
 import (
@@ -40,13 +39,10 @@ func ownID(r result.Row) string {
 // nameKey is the field that names a row without a first and a last name. The
 // row's own noun comes first: the number of an order, not the name of its buyer.
 func nameKey(r result.Row) string {
-	own, names := append(english.Words(ownID(r)), "")[0], make([]string, len(r.Keys))
-	for i, k := range r.Keys {
-		names[i] = strings.Join(english.Words(k), "_")
-	}
+	own := append(english.Words(ownID(r)), "")[0]
 	for _, pattern := range strings.Fields(own + "_name " + own + "_title " + own + "_number name title subject label *name *title *number *code *") {
-		for i, k := range r.Keys {
-			fits, _ := path.Match(pattern, names[i])
+		for _, k := range r.Keys {
+			fits, _ := path.Match(pattern, strings.Join(english.Words(k), "_"))
 			others := own == "id" && r.Values[strings.TrimSuffix(k, "name")+"id"] != nil // of something that has an id of its own
 			if fits && !others && r.Text(k) != "" && (pattern != "*" || short(r, k)) {
 				return k
@@ -109,7 +105,6 @@ type Answer struct {
 	Tool        string
 	Args        map[string]any
 	Fault       *fault.Error // of a failed call
-	Lacks       []any        // the inputs that it is about
 	Pending     bool
 	Data        any // as result.ParseMarked reads it
 	Rows        []result.Row
@@ -122,8 +117,7 @@ type Thing struct {
 	Name string
 }
 
-// NewAnswer reads the result of a call. Marks around untrusted text are taken
-// off: here it is only shown. An answer in another dialect is all data.
+// NewAnswer reads the result of a call, without marks around untrusted text: it is only shown.
 func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
 	a := &Answer{Tool: call.Tool, Args: map[string]any{}}
 	_ = json.Unmarshal(call.Args, &a.Args) // the planner wrote them
@@ -134,13 +128,9 @@ func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
 	}
 	if res.Failed && a.Fault == nil {
 		a.Fault = &fault.Error{Message: string(res.Answer)}
-	} else if a.Fault != nil {
-		a.Lacks, _ = a.Fault.Details["fields"].([]any)
 	}
 	a.Pending = o.Pending() != nil
-	if p := o.Page(); p != nil {
-		a.Page = *p
-	}
+	a.Page = *cmp.Or(o.Page(), &result.Page{})
 	if a.Data, err = result.ParseMarked(data); err != nil && len(data) > 0 {
 		a.Data = string(data)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,8 +41,7 @@ func facts(t *match.Tool, one result.Row, keys []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// lines names up to ten rows, each with the fields that are given; without any,
-// with those that were asked for, or else with what describes it and its amount.
+// lines names up to ten rows, with the fields that are given, or that were asked for, or with what describes them.
 func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 	for _, one := range rows[:min(len(rows), maxRows)] {
 		keys := given
@@ -125,12 +123,8 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	}
 	asked := func(w string) bool { return r.Asked[english.Stem(w)] && !r.Tool.Names(english.Stem(w)) }
 	for _, one := range rowsIn(data) { // "how many sick days do I have": one of its inner rows
-		if slices.ContainsFunc(english.Prose(Name(one)), asked) {
-			said := facts(r.Tool, one, plain(r.Tool, one, Name(one)))
-			if key := cmp.Or(askedField(r, one), r.Tool.Amount()); one.Values[key] != nil {
-				said = value(r.Tool, key, one.Values[key]) + " " + Label(r.Tool, key)
-			}
-			return whose + " " + Clean(Name(one)) + ": " + said + "."
+		if key := cmp.Or(askedField(r, one), r.Tool.Amount()); slices.ContainsFunc(english.Prose(Name(one)), asked) && one.Values[key] != nil {
+			return fmt.Sprintf("%s %s: %s %s.", whose, Clean(Name(one)), value(r.Tool, key, one.Values[key]), Label(r.Tool, key))
 		}
 	}
 	return field(r, whose, name, data)
@@ -187,8 +181,7 @@ func Column(r *match.Reading) string {
 	return askedField(r, all)
 }
 
-// List answers from rows: a number, or names, and always whether they are all.
-// before is how many rows of the list were shown already.
+// List answers from rows, and says whether they are all; before is how many of the list were shown already.
 func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) {
 	which, counted := narrowed(r, about), Counted(len(l.Rows), r.Tool.Rows)
 	switch first := append(l.Rows, result.Row{})[0]; {
@@ -228,17 +221,9 @@ func Counted(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// unsigned is an amount behind a word that is written as a number only.
-var unsigned = regexp.MustCompile(` (?:\d{1,3}(?:,\d{3})+|\d{5,})\b`)
-
 // narrowed says in brackets what a list was kept to, in the question's words.
 func narrowed(r *match.Reading, about Thing) string {
-	parts, amount := r.Said(), r.Tool.Column(r.Tool.Amount())
-	for i, part := range parts {
-		parts[i] = unsigned.ReplaceAllStringFunc(part, func(n string) string {
-			return n[:1] + amount.Figure(strings.ReplaceAll(n[1:], ",", ""), "")
-		})
-	}
+	parts := r.Said()
 	if r.Target != nil {
 		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: about.Name}[r.Target.Entity.Self])
 	}
