@@ -26,6 +26,9 @@ func TestRecordIsSearchedOnThePage(t *testing.T) {
 		if strings.Contains(r.URL.RawQuery, "before=7") {
 			page = object{"events": []object{{"seq": 3, "time": "2026-11-21T09:00:00Z", "kind": "denial", "username": "frank.davis", "outcome": "INSUFFICIENT_PERMISSIONS"}}}
 		}
+		if strings.Contains(r.URL.RawQuery, "row=E-7") {
+			page = object{"events": []object{{"seq": 5, "kind": "outcome", "tool": "list_employees", "shown": "yes"}, {"seq": 4, "kind": "outcome", "tool": "list_tasks", "shown": "perhaps"}, {"seq": 2, "kind": "outcome", "tool": "get_employee"}}}
+		}
 		answer(http.StatusOK, page)(w, r)
 	})
 	g.on("GET /api/audit/verify", answer(http.StatusOK, object{"whole": false, "status": "lines were altered", "events": 41, "head": "41/x", "last": "2026-11-22T09:00:00Z", "broken": "line 42: altered: its text does not match its hash."}))
@@ -44,13 +47,19 @@ func TestRecordIsSearchedOnThePage(t *testing.T) {
 	p.Until(`document.querySelectorAll("[data-event]").length === 4 && document.querySelector("[data-more-events]").hidden`)
 	p.Until(`(() => { const f = document.querySelector("[data-filter=person]"); f.value = "alice"; f.form.requestSubmit(); return true; })()`)
 	p.Until(`document.querySelectorAll("[data-event]").length === 3`)
+	p.Until(`(() => { const f = document.querySelector("[data-filter=row]"); f.value = "E-7"; f.form.requestSubmit(); return true; })()`)
+	p.Sees("[data-event='5']", "showed this row, by the fingerprint of its id")
+	p.Sees("[data-event='4']", "perhaps showed this row")
+	p.Misses("[data-event='2'] [data-shown]")
+	p.Until(`(() => { const f = document.querySelector("[data-filter=row]"); f.value = ""; f.form.requestSubmit(); return true; })()`)
+	p.Sees("[data-event='9']", "Delete employee · applied")
 	p.Click("[data-verify]")
 	p.Sees("[data-chain=false]", "The chain is not whole: lines were altered. line 42: altered")
 	p.Click("[data-event='9'] a")
 	p.Sees("[data-course] li:first-child", "Opened")
 	p.Sees("[data-course] li:last-child", "Applied")
 	close(asked)
-	want := []string{"", "before=7", "person=alice", "confirmation=c-1234567890"}
+	want := []string{"", "before=7", "person=alice", "person=alice&row=E-7", "person=alice", "confirmation=c-1234567890"}
 	if got := slices.Collect(received(asked)); !slices.Equal(got, want) {
 		t.Errorf("asked for %q, want %q", got, want)
 	}

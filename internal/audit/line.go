@@ -31,7 +31,7 @@ const (
 )
 
 // MaxLine bounds a line that is written, in bytes.
-const MaxLine = 4 << 10
+const MaxLine = 12 << 10
 
 // genesis is the Prev of the first event.
 var genesis = strings.Repeat("0", hashSize)

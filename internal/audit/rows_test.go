@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,5 +22,63 @@ func TestOnlyIDsAreKeptOfArguments(t *testing.T) {
 		if got := audit.RowsOf(json.RawMessage(arguments)); got != want {
 			t.Errorf("%s: got %q, want %q", arguments, got, want)
 		}
+	}
+}
+
+// TestIDsThatAnAnswerHeldAreFound, at any depth and in either case, and others are not.
+func TestIDsThatAnAnswerHeldAreFound(t *testing.T) {
+	answer := `[{"ticket_id":"TICK-1","customer_id":"c/1","note":"\"id\":\"quoted\""},{"_id":"64b0f0","id": 12,"taskId":7},{"tree":[{"employee_id":"E-9","manager_id":null,"paid":"e-5"}]},` +
+		`{"id":"","grid":3,"x_id":{"id":"in"},"long_id":"` + strings.Repeat("x", 65) + `","max_id":"` + strings.Repeat("y", 64) + `"},{"id":"TICK-1"},{"id":99}`
+	e := audit.Event{Shown: audit.ShownIn([]byte(answer))}
+	for _, id := range []string{"TICK-1", "tick-1", "c/1", "64b0f0", "12", "7", "e-9", "in", "99", strings.Repeat("y", 64)} {
+		if shown, sure := e.Shows(id); !shown || !sure {
+			t.Errorf("%s was shown and is not found", id)
+		}
+	}
+	for _, id := range []string{"TICK-2", "quoted", "e-5", "3", "", "1", "null", strings.Repeat("x", 65), strings.Repeat("y", 63)} {
+		if shown, sure := e.Shows(id); shown || !sure {
+			t.Errorf("%q was not shown and is found", id)
+		}
+	}
+	if want := 9 * 5; len(e.Shown) != want {
+		t.Errorf("%d bytes for 9 ids, want %d: each once", len(e.Shown), want)
+	}
+	for _, data := range []string{"", "{}", `d":`, `"id":`, `{"id":"`, `{"id":"cut`, `{"id":12`, `:`} {
+		if got := audit.ShownIn([]byte(data)); got != "" {
+			t.Errorf("%s: got %q, want nothing", data, got)
+		}
+	}
+}
+
+// TestFingerprintsAreBoundedAndRarelyAlike: of numbers in a row, as ids are, no two of
+// thousands are alike, and what was left out is not denied.
+func TestFingerprintsAreBoundedAndRarelyAlike(t *testing.T) {
+	list := func(first, n int) audit.Event {
+		var data []byte
+		for i := range n {
+			data = fmt.Appendf(data, `{"id":"TICK-%04d"},`, first+i)
+		}
+		return audit.Event{Shown: audit.ShownIn(data)}
+	}
+	whole, cut := list(0, 1024), list(0, 1025)
+	if len(whole.Shown) != 5*1024 || cut.Shown != whole.Shown+"+" {
+		t.Errorf("got %d and %d bytes, want 1,024 fingerprints and a plus", len(whole.Shown), len(cut.Shown))
+	}
+	alike := 0
+	for i := range 20_000 {
+		id := fmt.Sprintf("TICK-%04d", i)
+		shown, sure := whole.Shows(id)
+		if i < 1024 && !shown || !sure {
+			t.Errorf("%s is not found", id)
+		}
+		if i >= 1024 && shown {
+			alike++
+		}
+		if _, sure := cut.Shows(id); sure != (i < 1024) {
+			t.Errorf("%s in a list that was cut: sure is %t", id, sure)
+		}
+	}
+	if alike > 1 { // 0.02 are expected
+		t.Errorf("%d ids that were not shown are found", alike)
 	}
 }

@@ -187,6 +187,43 @@ func TestRecordIsSearched(t *testing.T) {
 	}
 }
 
+// TestRecordFindsWhatListsShowed: a row is found in what showed it, which is another hit than
+// what named it. Where ids were left out the answer says so, and not that it was not shown.
+func TestRecordFindsWhatListsShowed(t *testing.T) {
+	var many []byte
+	for i := range 1100 {
+		many = fmt.Appendf(many, `{"id":%d},`, i)
+	}
+	d := newHarness(t,
+		person("alice", audit.Event{Kind: audit.Outcome, Tool: "list", Shown: audit.ShownIn([]byte(`[{"ticket_id":"TICK-1"},{"ticket_id":"TICK-2"}]`))}),
+		person("alice", audit.Event{Kind: audit.Outcome, Tool: "get", Row: "TICK-2", Shown: audit.ShownIn([]byte(`{"ticket_id":"TICK-2"}`))}),
+		person("alice", audit.Event{Kind: audit.Outcome, Tool: "export", Shown: audit.ShownIn(many)}),
+	)
+	for row, want := range map[string]string{
+		"tick-1": "export:perhaps list:yes",
+		"TICK-2": "export:perhaps get: list:yes",
+		"TICK-3": "export:perhaps",
+		"7":      "export:yes",
+	} {
+		got, err := get[struct {
+			Events []struct{ Tool, Shown string }
+		}](t, d.Record(), "person=alice&row="+row, access.Auditor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, e := range got.Events {
+			found = append(found, e.Tool+":"+e.Shown)
+		}
+		if strings.Join(found, " ") != want {
+			t.Errorf("%s: got %q, want %s", row, found, want)
+		}
+	}
+	if all, err := get[page](t, d.Record(), "person=alice", access.Auditor); err != nil || len(all.Events) != 3 || all.Events[2].Shown != "" {
+		t.Errorf("without a row: got %+v, %v, want three events without fingerprints", all.Events, err)
+	}
+}
+
 // TestSearchOfTheRecordRefusesWhatItWouldIgnore, with 400 and what to do instead.
 func TestSearchOfTheRecordRefusesWhatItWouldIgnore(t *testing.T) {
 	d := newHarness(t)

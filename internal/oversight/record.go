@@ -26,9 +26,25 @@ const (
 
 // recordView is a page of the record, the newest event first.
 type recordView struct {
-	Events []audit.Event `json:"events"`
-	Next   uint64        `json:"next,omitempty"` // before which to go on: there may be more
+	Events []eventView `json:"events"`
+	Next   uint64      `json:"next,omitempty"` // before which to go on: there may be more
 }
+
+// eventView is an event without its fingerprints, which no page reads.
+type eventView struct {
+	audit.Event
+	Shown sight `json:"shown,omitempty"`
+}
+
+// sight is what the fingerprints of an event say about the row that is searched for, where
+// nothing else names it.
+type sight string
+
+const (
+	unnamed sight = ""
+	shown   sight = "yes"     // the answer held its id
+	perhaps sight = "perhaps" // the answer held more ids than the log keeps
+)
 
 // filter says which events are wanted. Empty fields let everything pass.
 type filter struct {
@@ -49,7 +65,7 @@ func (s *Service) search(w http.ResponseWriter, r *http.Request, f filter) error
 	if f.row != "" {
 		f.digests = digestsOf(f.row, s.o.Servers.Tools(r.Context()))
 	}
-	view, read := recordView{Events: []audit.Event{}}, 0
+	view, read := recordView{Events: []eventView{}}, 0
 	for e, err := range audit.Newest(s.o.Log) {
 		if err != nil {
 			return err
@@ -61,8 +77,9 @@ func (s *Service) search(w http.ResponseWriter, r *http.Request, f filter) error
 			view.Next = e.Seq + 1
 			break
 		}
-		if read++; f.fits(e) {
-			view.Events = append(view.Events, e)
+		read++
+		if seen, fits := f.fits(e); fits {
+			view.Events = append(view.Events, eventView{e, seen})
 		}
 	}
 	return httpx.JSON(w, http.StatusOK, view)
@@ -113,16 +130,29 @@ func parameter(name string, values []string) (string, error) {
 	return text, nil
 }
 
-func (f filter) fits(e audit.Event) bool {
+// fits reports whether an event is wanted, and what only its fingerprints say of the row.
+func (f filter) fits(e audit.Event) (sight, bool) {
 	has := func(text, part string) bool { return part == "" || strings.Contains(strings.ToLower(text), part) }
-	return has(e.Username+" "+e.Subject, f.person) && has(e.Server+"."+e.Tool, f.tool) &&
-		(f.outcome == "" || f.outcome == strings.ToLower(e.Outcome) || f.outcome == string(e.Kind) || f.outcome == strings.ToLower(e.Step)) &&
-		(f.confirmation == "" || f.confirmation == strings.ToLower(e.Confirmation)) && f.hasRow(e)
+	if !has(e.Username+" "+e.Subject, f.person) || !has(e.Server+"."+e.Tool, f.tool) ||
+		f.outcome != "" && f.outcome != strings.ToLower(e.Outcome) && f.outcome != string(e.Kind) && f.outcome != strings.ToLower(e.Step) ||
+		f.confirmation != "" && f.confirmation != strings.ToLower(e.Confirmation) {
+		return unnamed, false
+	}
+	if f.names(e) {
+		return unnamed, true
+	}
+	switch found, sure := e.Shows(f.row); {
+	case found:
+		return shown, true
+	case !sure:
+		return perhaps, true
+	}
+	return unnamed, false
 }
 
-// hasRow reports whether an event is about a row: its call named the row's id, or had
-// nothing but the row's name for an argument, of which the log keeps a fingerprint.
-func (f filter) hasRow(e audit.Event) bool {
+// names reports whether an event names the row that is searched for: its call named the
+// row's id, or had nothing but it for an argument, of which the log keeps a digest.
+func (f filter) names(e audit.Event) bool {
 	if f.row == "" || slices.Contains(f.digests, e.Digest) && e.Digest != "" {
 		return true
 	}

@@ -261,7 +261,7 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 	if err != nil {
 		failed := result.Failed(err)
 		r.complete(ctx, failed.Fault(), name, nil)
-		return r.record(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name)}, failed)
+		return r.record(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name), Row: audit.RowsOf(raw)}, failed)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())
 	defer cancel()
@@ -436,7 +436,7 @@ func (c *admitted) encode(data any) (json.RawMessage, error) {
 // written is answered, unless the options say otherwise; the intent of a change
 // was audited before.
 func (r *Runner) record(ctx context.Context, event audit.Event, o result.Outcome) result.Outcome {
-	event.Server, event.Outcome, event.Rows = r.opts.Server, o.Code(), o.Rows()
+	event.Server, event.Outcome, event.Rows, event.Shown = r.opts.Server, o.Code(), o.Rows(), audit.ShownIn(o.Data())
 	if o.Fault() != nil && o.Fault().Kind() == fault.Forbidden {
 		event.Kind = audit.Denial
 	}

@@ -80,7 +80,7 @@ func (r route) recorded(ctx context.Context, input json.RawMessage, o result.Out
 	if f := o.Fault(); f != nil && f.Kind() == fault.Forbidden {
 		kind = audit.Denial
 	}
-	err := r.server.up.audit(ctx, audit.Event{Kind: kind, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Row: audit.RowsOf(input), Rows: o.Rows(), Outcome: o.Code()})
+	err := r.server.up.audit(ctx, audit.Event{Kind: kind, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Row: audit.RowsOf(input), Rows: o.Rows(), Shown: audit.ShownIn(o.Data()), Outcome: o.Code()})
 	if err != nil && r.server.up.o.FailClosed && r.tool.Kind != result.Write && o.Fault() == nil {
 		return result.Failed(fault.ServiceDown.New("The answer was withheld because it could not be recorded.").Because(err))
 	}

@@ -11,6 +11,9 @@ import { moment, number, t } from "../words.js";
 
 const FILTERS = { person: () => t("Person"), tool: () => t("Tool or server"), row: () => t("Row id"), outcome: () => t("Outcome"), confirmation: () => t("Request") };
 
+// What only an event's fingerprints say about the row that is searched for.
+const SIGHT = { yes: () => t("showed this row, by the fingerprint of its id"), perhaps: () => t("perhaps showed this row: it showed more than the record keeps fingerprints of") };
+
 /** pageView draws the record; an id is the request whose course is shown. @param {string} id */
 export function pageView(id) {
   const found = signal(/** @type {any[]} */ ([]));
@@ -46,7 +49,7 @@ function searchForm(fields, search) {
   const labelled = Object.entries(fields).map(([name, field]) => el("label", {}, el("span", {}, FILTERS[name]()), field));
   return el("form", { class: "filters", role: "search", "data-audit-search": true, onsubmit: (event) => (event.preventDefault(), search()) }, labelled,
     el("button", { type: "submit", class: "small primary" }, t("Search")),
-    el("p", { class: "hint" }, t("A row is found by its id where a call named it, and in notes. The record keeps no other arguments, only their fingerprints, and not which rows a list showed.")));
+    el("p", { class: "hint" }, t("A row is found by its id where a call named it, also one that was refused, where an answer showed it, and in notes. Of the rows of answers the record keeps fingerprints, of other arguments one digest.")));
 }
 
 // ---- the chain
@@ -85,7 +88,8 @@ function eventsOf(found) {
 function rowOf(event) {
   const request = event.confirmation ? el("a", { href: `#/audit/${encodeURIComponent(event.confirmation)}` }, data(event.confirmation.slice(0, 8))) : "";
   return el("tr", { "data-event": event.seq }, el("th", { scope: "row" }, el("time", { datetime: event.time }, moment(event.time))), el("td", {}, data(event.username ?? "")),
-    el("td", {}, whatOf(event), event.note || event.taintedBy ? el("div", { class: "hint" }, data([event.note, event.taintedBy && t("after {source}", { source: event.taintedBy })].filter(Boolean).join(" · "))) : null),
+    el("td", {}, whatOf(event), event.shown ? el("div", { class: "hint", "data-shown": event.shown }, SIGHT[event.shown]()) : null,
+      event.note || event.taintedBy ? el("div", { class: "hint" }, data([event.note, event.taintedBy && t("after {source}", { source: event.taintedBy })].filter(Boolean).join(" · "))) : null),
     el("td", {}, label(event.outcome ?? "")), el("td", { class: "number" }, event.rows ? number(event.rows) : ""), el("td", {}, request));
 }
 
