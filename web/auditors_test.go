@@ -20,18 +20,21 @@ func TestRecordIsSearchedOnThePage(t *testing.T) {
 	g.on("GET /api/audit", func(w http.ResponseWriter, r *http.Request) {
 		asked <- r.URL.RawQuery
 		event := func(seq int, step, outcome string) object {
-			return object{"seq": seq, "time": "2026-11-22T09:00:00Z", "kind": "confirmation", "username": "alice.chen", "server": "hr", "tool": "delete_employee", "step": step, "outcome": outcome, "confirmation": "c-1234567890", "note": "<b>left</b>"}
+			return object{"seq": seq, "from": "hr", "time": "2026-11-22T09:00:00Z", "kind": "confirmation", "username": "alice.chen", "server": "hr", "tool": "delete_employee", "step": step, "outcome": outcome, "confirmation": "c-1234567890", "note": "<b>left</b>"}
 		}
-		page := object{"events": []object{event(9, "applied", "success"), event(8, "approved", "success"), event(7, "opened", "pending_confirmation")}, "next": 7}
+		page := object{"events": []object{event(9, "applied", "success"), event(8, "approved", "success"), event(7, "opened", "pending_confirmation")}, "next": "7,1", "logs": []object{{"name": "gateway", "file": "audit.jsonl", "events": 1234}, {"name": "hr", "file": "hr.jsonl", "events": 9}}, "unread": []object{{"name": "finance", "events": 41}}}
 		if strings.Contains(r.URL.RawQuery, "before=7") {
-			page = object{"events": []object{{"seq": 3, "time": "2026-11-21T09:00:00Z", "kind": "denial", "username": "frank.davis", "outcome": "INSUFFICIENT_PERMISSIONS"}}}
+			page = object{"events": []object{{"seq": 3, "time": "2026-11-21T09:00:00Z", "kind": "denial", "username": "frank.davis", "outcome": "INSUFFICIENT_PERMISSIONS"}}, "logs": []object{{"name": "gateway", "problem": "line 2 of audit.jsonl: altered"}}}
 		}
 		if strings.Contains(r.URL.RawQuery, "row=E-7") {
 			page = object{"events": []object{{"seq": 5, "kind": "outcome", "tool": "list_employees", "shown": "yes"}, {"seq": 4, "kind": "outcome", "tool": "list_tasks", "shown": "perhaps"}, {"seq": 2, "kind": "outcome", "tool": "get_employee"}}}
 		}
 		answer(http.StatusOK, page)(w, r)
 	})
-	g.on("GET /api/audit/verify", answer(http.StatusOK, object{"whole": false, "status": "lines were altered", "events": 41, "head": "41/x", "last": "2026-11-22T09:00:00Z", "broken": "line 42: altered: its text does not match its hash."}))
+	g.on("GET /api/audit/verify", answer(http.StatusOK, object{"whole": false, "unread": []object{{"name": "finance", "events": 41}}, "logs": []object{
+		{"name": "gateway", "whole": true, "status": "whole", "events": 1234, "last": "2026-11-22T09:00:00Z"},
+		{"name": "hr", "whole": false, "status": "lines were altered", "events": 41, "last": "2026-11-22T09:00:00Z", "broken": "line 42: altered: its text does not match its hash."},
+	}}))
 	p.Open(g.URL + "/#/audit")
 	p.Sees("[data-not-found]", "no such page")
 	p.Misses("#pages a[href='#/audit']:not([hidden] *)")
@@ -42,8 +45,15 @@ func TestRecordIsSearchedOnThePage(t *testing.T) {
 	p.Sees("#pages a[href='#/audit']", "Audit")
 	p.Sees("[data-event='9']", "Delete employee · applied")
 	p.Sees("[data-event='9']", "<b>left</b>")
+	if hidden := eval[int](p, `[...document.querySelectorAll("[data-events] td")].filter((one) => one.scrollWidth > one.clientWidth).length`); hidden > 0 {
+		t.Errorf("%d cells of the record are cut", hidden)
+	}
+	p.Sees("[data-event='9'] [data-from=hr]", "in the log of hr, event 9")
+	p.Sees("[data-coverage]", "Read here are the logs of these processes: gateway (audit.jsonl), 1,234 events; hr (hr.jsonl), 9 events.")
+	p.Sees("[data-unread]", "Not read here are the logs of: finance, 41 events.")
 	p.Click("[data-more-events]")
 	p.Sees("[data-event='3']", "frank.davis")
+	p.Sees("[data-unreadable=gateway]", "Not all of the log of gateway could be read: line 2 of audit.jsonl: altered")
 	p.Until(`document.querySelectorAll("[data-event]").length === 4 && document.querySelector("[data-more-events]").hidden`)
 	p.Until(`(() => { const f = document.querySelector("[data-filter=person]"); f.value = "alice"; f.form.requestSubmit(); return true; })()`)
 	p.Until(`document.querySelectorAll("[data-event]").length === 3`)
@@ -54,12 +64,14 @@ func TestRecordIsSearchedOnThePage(t *testing.T) {
 	p.Until(`(() => { const f = document.querySelector("[data-filter=row]"); f.value = ""; f.form.requestSubmit(); return true; })()`)
 	p.Sees("[data-event='9']", "Delete employee · applied")
 	p.Click("[data-verify]")
-	p.Sees("[data-chain=false]", "The chain is not whole: lines were altered. line 42: altered")
+	p.Sees("[data-chain=false] [data-chain-of=hr].error", "hr: The chain is not whole: lines were altered. line 42: altered")
+	p.Sees("[data-chain-of=gateway].hint", "gateway: The chain is whole. 1,234 events were read")
+	p.Sees(".chain [data-unread]", "finance")
 	p.Click("[data-event='9'] a")
 	p.Sees("[data-course] li:first-child", "Opened")
 	p.Sees("[data-course] li:last-child", "Applied")
 	close(asked)
-	want := []string{"", "before=7", "person=alice", "person=alice&row=E-7", "person=alice", "confirmation=c-1234567890"}
+	want := []string{"", "before=7%2C1", "person=alice", "person=alice&row=E-7", "person=alice", "confirmation=c-1234567890"}
 	if got := slices.Collect(received(asked)); !slices.Equal(got, want) {
 		t.Errorf("asked for %q, want %q", got, want)
 	}
@@ -86,6 +98,7 @@ func TestOverviewShowsWhoMayWhat(t *testing.T) {
 		"tools":   []object{{"name": "delete_employee", "title": "Delete employee", "server": "hr", "kind": "write", "roles": []string{"hr-write"}}, {"name": "list_budgets", "server": "finance", "kind": "list", "roles": []string{"finance-read", "executive"}}, {"name": "notes.add", "server": "notes", "kind": "write", "roles": []string{}, "pin": "a1b2c3"}},
 		"held":    []object{{"server": "notes", "tool": "wipe", "why": "its definition is new"}},
 		"people":  []object{{"username": "alice.chen", "issuer": "https://issuer.test", "sub": "u1", "seen": "2026-11-22T09:00:00Z", "roles": []string{"finance-read", "employee"}, "usage": object{"input_tokens": 1200, "output_tokens": 30}}, {"username": "ann.audit", "issuer": "https://issuer.test", "sub": "u9", "seen": "2026-11-22T09:00:00Z"}},
+		"logs":    []object{{"name": "gateway", "events": 12}},
 		"expired": []object{{"confirmation": "c-1", "username": "bob", "server": "hr", "tool": "delete_employee", "taintedBy": "text of ticket TICK-009", "opened": "2026-11-22T09:00:00Z"}},
 	}))
 	g.on("POST /api/revoke", g.hears(answer(http.StatusOK, object{"status": "success"})))
@@ -116,6 +129,7 @@ func TestOverviewShowsWhoMayWhat(t *testing.T) {
 	p.Sees("[data-revoked=u1]", "have been ended")
 	p.Misses("[data-revoke=u9]") // one's own
 	p.Sees("[data-expired=c-1]", "Its course")
+	p.Sees("[data-coverage]", "Read here are the logs of these processes: gateway, 12 events.")
 	if got, want := g.said(), []string{`POST /api/revoke {"issuer":"https://issuer.test","sub":"u1"}`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -79,7 +79,7 @@ func (g *gateway) defaults() map[string]http.HandlerFunc {
 		"GET /api/events":                     g.quiet,
 		"GET /api/usage":                      answer(http.StatusOK, object{"days": []object{}, "conversations": []object{}}),
 		"GET /api/audit":                      answer(http.StatusOK, object{"events": []object{}}),
-		"GET /api/audit/verify":               answer(http.StatusOK, object{"whole": true, "status": "whole", "events": 0, "head": "0/0"}),
+		"GET /api/audit/verify":               answer(http.StatusOK, object{"whole": true, "unread": []object{}, "logs": []object{{"name": "gateway", "whole": true, "status": "whole", "events": 0, "head": "0/0"}}}),
 		"GET /api/admin":                      answer(http.StatusOK, object{"servers": []object{}, "tools": []object{}, "held": []object{}, "people": []object{}, "expired": []object{}}),
 		"POST /api/revoke":                    answer(http.StatusOK, object{"status": "success"}),
 		"PATCH /api/conversations/{id}":       func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },

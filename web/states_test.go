@@ -73,8 +73,8 @@ func everyState(g *gateway, p *page, phone bool, check func(state string)) {
 
 // showAllThereIs makes a gateway that has something to show in every place.
 func showAllThereIs(g *gateway) {
-	g.on("GET /api/audit", answer(http.StatusOK, object{"next": 2, "events": []object{{"seq": 3, "time": "2026-11-21T09:00:00Z", "kind": "denial", "username": "frank.davis", "outcome": "INSUFFICIENT_PERMISSIONS", "confirmation": "c-1", "taintedBy": "text of ticket TICK-009", "step": "opened"}}}))
-	g.on("GET /api/audit/verify", answer(http.StatusOK, object{"whole": false, "status": "lines were altered", "events": 41, "head": "41/x", "last": "2026-11-22T09:00:00Z"}))
+	g.on("GET /api/audit", answer(http.StatusOK, object{"next": "2,1", "logs": []object{{"name": "gateway", "file": "audit.jsonl", "events": 9}, {"name": "hr", "problem": "altered"}}, "unread": []object{{"name": "finance", "events": 41}}, "events": []object{{"seq": 3, "from": "gateway", "shown": "perhaps", "time": "2026-11-21T09:00:00Z", "kind": "denial", "username": "frank.davis", "outcome": "INSUFFICIENT_PERMISSIONS", "confirmation": "c-1", "taintedBy": "text of ticket TICK-009", "step": "opened"}}}))
+	g.on("GET /api/audit/verify", answer(http.StatusOK, object{"whole": false, "unread": []object{{"name": "finance", "events": 41}}, "logs": []object{{"name": "gateway", "whole": false, "status": "lines were altered", "events": 41, "head": "41/x", "last": "2026-11-22T09:00:00Z"}}}))
 	g.on("GET /api/admin", answer(http.StatusOK, object{
 		"servers": []object{{"name": "hr", "healthy": true, "calls": 1, "failures": 0, "averageMs": 1}, {"name": "notes", "healthy": false, "calls": 1, "failures": 1, "averageMs": 1}},
 		"tools":   []object{{"name": "list_budgets", "server": "finance", "kind": "list", "roles": []string{"finance-read"}}, {"name": "add", "server": "notes", "kind": "write", "roles": []string{}}},

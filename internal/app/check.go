@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
+	"countersign.dev/internal/audit"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/dependency"
 	"countersign.dev/internal/embedded/issuer"
@@ -52,6 +55,9 @@ func dependencies(c *config.Config) []dependency.Check {
 	all := []dependency.Check{
 		{Name: "audit log", Run: func(context.Context) (string, error) { return auditState(c) }},
 		{Name: "redis", Run: func(ctx context.Context) (string, error) { return dependency.Redis(ctx, c.Redis.URL) }},
+	}
+	for _, path := range c.Audit.Others {
+		all = append(all, dependency.Check{Name: "audit log " + path, Run: func(context.Context) (string, error) { return auditReadable(path) }})
 	}
 	all = append(all, certificates(c)...)
 	for _, url := range urlsOf(issuersOf(c)) {
@@ -113,6 +119,20 @@ func auditWritable(path string) (string, error) {
 		}
 	}
 	return "can be written", nil
+}
+
+// auditReadable checks that the gateway may read another process's log, when there is one yet.
+func auditReadable(path string) (string, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "is not there yet: its process makes it", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w. Let the gateway's user read it and PATH.head, or change audit.others", err)
+	}
+	_ = f.Close()
+	head, err := audit.About(path)
+	return fmt.Sprintf("is that of %s and can be read up to event %d", cmp.Or(head.Name, "another process"), head.Seq), err
 }
 
 // certificates lists the certificates of those whose keys the file has, which it

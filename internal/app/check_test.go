@@ -68,6 +68,9 @@ func TestCheckReportsEachDependency(t *testing.T) {
 		{"log to be made", true, "audit log can be written", config.Config{Audit: config.Audit{Path: filepath.Join(folder, "new.jsonl")}}},
 		{"log without a folder", false, "audit log failed: open", config.Config{Audit: config.Audit{Path: filepath.Join(folder, "none", "new.jsonl")}}},
 		{"log that is a folder", false, "change audit.path", config.Config{Audit: config.Audit{Path: folder}}},
+		{"another process's log", true, "is that of hr and can be read up to event 2", config.Config{Audit: config.Audit{Others: []string{logOf(t, "hr")}}}},
+		{"another process's log to be made", true, "is not there yet", config.Config{Audit: config.Audit{Others: []string{filepath.Join(folder, "later.jsonl")}}}},
+		{"another process's log that is none", false, "the head is missing", config.Config{Audit: config.Audit{Others: []string{folder}}}},
 		{"Redis", true, "redis answers", config.Config{}},
 		{"no Redis", false, "redis failed:", config.Config{Redis: config.Redis{URL: strings.Replace(closedAddress(t), "http", "redis", 1)}}},
 		{"issuer", true, "answers; keys: 1", config.Config{}},
@@ -102,6 +105,23 @@ func TestCheckReportsEachDependency(t *testing.T) {
 	if left, _ := os.ReadDir(folder); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
+}
+
+// logOf is the audit log of a process.
+func logOf(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	log, err := audit.Open(path, &audit.Options{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Append(t.Context(), audit.Event{Kind: audit.Turn}); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // besides is a valid configuration with parts replaced.

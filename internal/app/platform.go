@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/netip"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -27,8 +26,8 @@ type platform struct {
 	log       *slog.Logger
 	keys      processKeys
 	audit     *audit.Log
-	auditPath string
-	strict    bool // answers that cannot be recorded are withheld
+	auditLogs []string // paths: its own first
+	strict    bool     // answers that cannot be recorded are withheld
 	redis     *state.Redis
 	quotas    *quota.Quotas
 	queue     *admission.Queue
@@ -75,7 +74,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 	life.onClose(func() error { quotas.Close(); return nil })
 	watchSlots(counts, quotas)
 	return &platform{
-		life: life, log: log, keys: keys, audit: events, auditPath: filepath.Clean(o.audit.Path), strict: o.audit.FailClosedReads, refusals: refusals,
+		life: life, log: log, keys: keys, audit: events, auditLogs: o.audit.Logs(), strict: o.audit.FailClosedReads, refusals: refusals,
 		redis: redis, quotas: quotas, queue: admission.New(admission.Options{Refused: func() { counts.Refusal("share") }}), revocations: revocations, metrics: counts, proxies: o.proxies,
 	}, nil
 }

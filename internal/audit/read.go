@@ -48,6 +48,22 @@ func readEvents(r io.Reader, yield func(Event, error) bool) {
 	}
 }
 
+// About says whose log is at path and what its last event is. What it says is not
+// verified.
+func About(path string) (SignedHead, error) {
+	h, err := readHead(path)
+	if err != nil {
+		return SignedHead{}, fmt.Errorf("reading the audit log: %w", err)
+	}
+	for e, err := range Events(path) {
+		if err == nil && e.Log != nil { // each file begins with it
+			h.Log, h.Name = e.Log.ID, e.Log.Name
+		}
+		break
+	}
+	return h, nil
+}
+
 // Newest iterates over the events of the log at path and of the files that were
 // rotated from it, the newest first. Like Events it checks each line by itself; what is
 // being written at that moment may be left out.

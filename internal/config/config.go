@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -92,6 +93,26 @@ type Audit struct {
 	FailClosedReads bool          `yaml:"fail_closed_reads"` // a read that cannot be recorded is refused, as a change always is
 	RotateSize      int64         `yaml:"rotate_size"`       // bytes; 0: not by size
 	RotateAge       time.Duration `yaml:"rotate_age"`        // 0: not by age
+	Others          []string      `yaml:"others"`            // gateway: paths of other processes' logs, which auditors read in the page too
+}
+
+// Logs are the paths of the log and of the others.
+func (a Audit) Logs() (paths []string) {
+	for _, path := range append([]string{a.Path}, a.Others...) {
+		paths = append(paths, filepath.Clean(path))
+	}
+	return paths
+}
+
+// problems checks that each log is named once.
+func (a Audit) problems() (problems []string) {
+	logs := a.Logs()
+	for i, path := range logs[1:] {
+		if a.Others[i] == "" || slices.Contains(logs[:i+1], path) {
+			problems = append(problems, fmt.Sprintf("audit.others[%d] must be the path of another process's log, and each once", i))
+		}
+	}
+	return problems
 }
 
 // Log is the program's own log.
@@ -144,6 +165,7 @@ func (c *Config) problems() (problems []string) {
 	if c.ToolTimeout < 0 {
 		problems = append(problems, "DEFAULT_TOOL_TIMEOUT_MS must be a whole number of milliseconds, from 1 to 600000")
 	}
+	problems = append(problems, c.Audit.problems()...)
 	problems = append(problems, c.Limits.problems()...)
 	problems = append(problems, c.History.problems()...)
 	problems = append(problems, c.Tasks.problems(c.line("tasks"))...)

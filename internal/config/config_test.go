@@ -247,6 +247,8 @@ func TestEachProcessHasItsOwnKeys(t *testing.T) {
 		"authority of the first":  {strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n  roles_allowed: [x]\n", 1), ForTokens, `line 6: unknown key "roles_allowed"`},
 		"pattern of domains":      {strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n  additional_issuers:\n    - {url: https://a.example, audience: x, email_domains: ['*.example']}\n", 1), ForTokens, "line 7: email_domains must be domains"},
 		"empty domain":            {strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n  additional_issuers:\n    - {url: https://a.example, audience: x, email_domains: ['']}\n", 1), ForTokens, "line 7: email_domains must be domains"},
+		"log twice":               {strings.Replace(wholeConfig, "path: /tmp/audit.jsonl", "path: /tmp/audit.jsonl, others: [/tmp/hr.jsonl, /tmp/./audit.jsonl]", 1), ForTokens, "audit.others[1] must be the path"},
+		"log without a path":      {strings.Replace(wholeConfig, "path: /tmp/audit.jsonl", "path: /tmp/audit.jsonl, others: ['']", 1), ForTokens, "audit.others[0] must be the path"},
 		"half of a certificate":   {wholeConfig + "tls: {cert: x}\n", ForTokens, "line 13: tls needs both files, cert and key"},
 		"shared secret":           {strings.Replace(wholeConfig, `gateway: ["${SECRET}"]`, `gateway: ["${SECRET}"], hr: [x, "${SECRET}"]`, 1), ForTokens, "line 8: keys.sealing.hr has a secret of keys.sealing.gateway"},
 	} {

@@ -20,7 +20,7 @@ func TestAuditorsAloneReadTheRecord(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	r := newRig(t, func(o *gateway.Options) {
-		o.Oversight = oversight.New(oversight.Options{Log: path, Audit: log, Servers: o.Servers})
+		o.Oversight = oversight.New(oversight.Options{Logs: []string{path}, Audit: log, Servers: o.Servers})
 	})
 	for route, want := range map[string]string{"/api/audit?person=alice": `"tool":"read the audit log","rows":0,"outcome":"INSUFFICIENT_PERMISSIONS"`, "/api/audit/verify": `"whole":true`, "/api/admin": `"name":"get_employee"`} {
 		if status, body := r.read(r.send("GET", route, alice, "")); !strings.Contains(body, "INSUFFICIENT_PERMISSIONS") || strings.Contains(body, `"events"`) {

@@ -2,7 +2,8 @@
 // for, read and changed what, whether its chain is whole, every tool with its roles
 // and pin, what people used, and the requests that were not answered in time.
 //
-// It reads the audit log of its own process and changes nothing. Every reading is
+// It reads the audit log of its own process and those of others that it is given, names
+// those that it does not read, and changes nothing. Every reading is
 // recorded before it is made, and so is every refusal: see [Service].
 package oversight
 
@@ -36,12 +37,13 @@ type Usage interface {
 	Days(ctx context.Context, o access.Owner) ([]usage.Day, error)
 }
 
-// Options are the parts of a Service. Log, Audit and Servers are required.
+// Options are the parts of a Service. Logs, Audit and Servers are required.
 type Options struct {
-	Log     string     // path of the audit log of this process
+	Logs    []string   // paths of audit logs; the first is that of this process
 	Audit   audit.Sink // readings are recorded in it
 	Servers Servers
 	Held    func(report func(server string, held map[string]string)) // reports tools whose definitions are not accepted; nil: none
+	Heads   func(context.Context) ([]audit.SignedHead, error)        // of the logs of all processes; nil: none
 	Usage   Usage                                                    // nil: nothing is counted
 	Now     func() time.Time                                         // nil: time.Now
 }
@@ -98,7 +100,7 @@ func plain(h Handler) func(*http.Request) (Handler, error) {
 // Record is GET /api/audit: the newest events that fit the filters of the query.
 func (s *Service) Record() Handler { return s.forAuditors("read the audit log", s.record) }
 
-// Verification is GET /api/audit/verify: whether the chain of the log is whole.
+// Verification is GET /api/audit/verify: whether the chain of each log is whole.
 func (s *Service) Verification() Handler {
 	return s.forAuditors("verify the audit log", plain(s.verify))
 }

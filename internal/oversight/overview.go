@@ -31,11 +31,12 @@ const (
 // The shapes of the overview on the wire.
 type (
 	overviewView struct {
-		Servers []serverView  `json:"servers"`
-		Tools   []toolView    `json:"tools"`
-		Held    []heldView    `json:"held"`    // not offered until their definitions are accepted
-		People  []personView  `json:"people"`  // the one who was active last first
-		Expired []expiredView `json:"expired"` // requests that were not answered in time, the newest first
+		coverage               // of people and of requests that expired
+		Servers  []serverView  `json:"servers"`
+		Tools    []toolView    `json:"tools"`
+		Held     []heldView    `json:"held"`    // not offered until their definitions are accepted
+		People   []personView  `json:"people"`  // the one who was active last first
+		Expired  []expiredView `json:"expired"` // requests that were not answered in time, the newest first
 	}
 	serverView struct {
 		Name      string  `json:"name"`
@@ -114,10 +115,13 @@ func (d declared) view() toolView {
 func (s *Service) readLog(ctx context.Context, v *overviewView) error {
 	now, read := s.o.Now(), 0
 	seen, answered := map[access.Owner]int{}, map[string]bool{} // seen: the person's place in v.People
-	for e, err := range audit.Newest(s.o.Log) {
-		if err != nil {
-			return err
-		}
+	var err error
+	if v.coverage, err = s.covers(ctx); err != nil {
+		return err
+	}
+	logs := s.read(nil)
+	defer logs.end(&v.coverage)
+	for e := range logs.events() {
 		age := now.Sub(e.Time)
 		if read++; age > lookBack || read > mostRead || ctx.Err() != nil {
 			break

@@ -26,14 +26,16 @@ const (
 
 // recordView is a page of the record, the newest event first.
 type recordView struct {
+	coverage
 	Events []eventView `json:"events"`
-	Next   uint64      `json:"next,omitempty"` // before which to go on: there may be more
+	Next   string      `json:"next,omitempty"` // before which events to go on, one number for each log: there may be more
 }
 
 // eventView is an event without its fingerprints, which no page reads.
 type eventView struct {
 	audit.Event
-	Shown sight `json:"shown,omitempty"`
+	From  string `json:"from"` // whose log it is in
+	Shown sight  `json:"shown,omitempty"`
 }
 
 // sight is what the fingerprints of an event say about the row that is searched for, where
@@ -51,43 +53,43 @@ type filter struct {
 	person, tool, outcome, confirmation string
 	row                                 string
 	digests                             []string // of the arguments of calls with that row alone
-	before                              uint64
+	before                              []uint64 // of each log; empty: from the end
 }
 
 // record plans a search.
 func (s *Service) record(r *http.Request) (Handler, error) {
-	f, err := filterOf(r.URL.RawQuery)
+	f, err := filterOf(r.URL.RawQuery, len(s.o.Logs))
 	return func(w http.ResponseWriter, r *http.Request, _ principal) error { return s.search(w, r, f) }, err
 }
 
-// search reads the log from its end.
+// search reads the logs from their ends.
 func (s *Service) search(w http.ResponseWriter, r *http.Request, f filter) error {
 	if f.row != "" {
 		f.digests = digestsOf(f.row, s.o.Servers.Tools(r.Context()))
 	}
-	view, read := recordView{Events: []eventView{}}, 0
-	for e, err := range audit.Newest(s.o.Log) {
-		if err != nil {
-			return err
-		}
-		if f.before > 0 && e.Seq >= f.before {
-			continue
-		}
+	covered, err := s.covers(r.Context())
+	if err != nil {
+		return err
+	}
+	view, read := recordView{coverage: covered, Events: []eventView{}}, 0
+	logs := s.read(f.before)
+	for e := range logs.events() {
 		if len(view.Events) == pageSize || read == mostRead || read%1000 == 0 && r.Context().Err() != nil {
-			view.Next = e.Seq + 1
+			view.Next = logs.rest()
 			break
 		}
 		read++
-		if seen, fits := f.fits(e); fits {
-			view.Events = append(view.Events, eventView{e, seen})
+		if seen, fits := f.fits(e.Event); fits {
+			view.Events = append(view.Events, eventView{e.Event, covered.Logs[e.log].Name, seen})
 		}
 	}
+	logs.end(&view.coverage)
 	return httpx.JSON(w, http.StatusOK, view)
 }
 
-// filterOf reads a query. A parameter that is not one of the search is refused: without
+// filterOf reads a query of so many logs. A parameter that is not one of the search is refused: without
 // it the answer would be wider than its reader thinks.
-func filterOf(query string) (f filter, err error) {
+func filterOf(query string, logs int) (f filter, err error) {
 	q, err := url.ParseQuery(query)
 	if err != nil {
 		return f, fault.BadRequest.New("The query cannot be read.").Suggest("Encode each value for a URL.").Because(err)
@@ -109,8 +111,14 @@ func filterOf(query string) (f filter, err error) {
 	if before == "" {
 		return f, nil
 	}
-	if f.before, err = strconv.ParseUint(before, 10, 64); err != nil || f.before == 0 {
-		return f, fault.BadRequest.New("before must be the number of an event.").Suggest("Use next of the page before, or leave it out.")
+	for part := range strings.SplitSeq(before, ",") {
+		number, err := strconv.ParseUint(part, 10, 64)
+		if f.before = append(f.before, number); err != nil || number == 0 || len(f.before) > logs {
+			break
+		}
+	}
+	if len(f.before) != logs || slices.Contains(f.before, 0) {
+		return f, fault.BadRequest.New("before must be the number of an event in each log that is read.").Suggest("Use next of the page before, or leave it out.")
 	}
 	return f, nil
 }

@@ -4,6 +4,7 @@
 
 import { get, post } from "../api.js";
 import { data, el } from "../dom.js";
+import { coverageOf } from "./coverage.js";
 import { stateText } from "../format.js";
 import { signal } from "../reactive.js";
 import { usageWords } from "../spending.js";
@@ -17,7 +18,7 @@ export function pageView() {
   get("/api/admin").then((body) => (report.value = body), (fault) => (problem.value = fault.message));
   return el("section", { class: "page-view wide", "aria-labelledby": "page-title" }, el("h1", { id: "page-title", tabindex: "-1" }, t("Administration")),
     el("p", { class: "notice error", role: "alert", hidden: () => !problem.value }, () => problem.value),
-    () => (report.value ? [serversOf(report.value), rightsOf(report.value), peopleOf(report.value.people), expiredOf(report.value.expired)] : null));
+    () => (report.value ? [serversOf(report.value), rightsOf(report.value), peopleOf(report.value.people), expiredOf(report.value.expired), coverageOf(report.value)] : null));
 }
 
 // ---- servers and tools

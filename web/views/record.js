@@ -4,6 +4,7 @@
 
 import { get } from "../api.js";
 import { data, el } from "../dom.js";
+import { coverageOf } from "./coverage.js";
 import { label } from "../format.js";
 import { list, signal } from "../reactive.js";
 import { titleOf } from "../store.js";
@@ -17,21 +18,27 @@ const SIGHT = { yes: () => t("showed this row, by the fingerprint of its id"), p
 /** pageView draws the record; an id is the request whose course is shown. @param {string} id */
 export function pageView(id) {
   const found = signal(/** @type {any[]} */ ([]));
-  const next = signal(0);
+  const next = signal("");
+  const covered = signal(/** @type {any} */ (null));
   const problem = signal("");
   const busy = signal(false);
   const fields = Object.fromEntries(Object.keys(FILTERS).map((name) => [name, el("input", { type: "search", name, "data-filter": name, autocomplete: "off", maxlength: "200", value: name === "confirmation" ? id : null })]));
-  const search = async (before = 0) => {
+  let asked = 0;
+  const search = async (before = "") => {
+    const mine = ++asked; // the answer to an earlier search may come after this one's
     const query = new URLSearchParams();
     for (const [name, field] of Object.entries(fields)) if (field.value.trim()) query.set(name, field.value.trim());
-    if (before) query.set("before", String(before));
+    if (before) query.set("before", before);
     busy.value = true;
     problem.value = "";
     try {
       const page = await get(`/api/audit?${query}`);
+      if (mine !== asked) return;
+      covered.value = page;
       found.value = [...(before ? found.peek() : []), ...page.events];
-      next.value = page.next ?? 0;
+      next.value = page.next ?? "";
     } catch (fault) {
+      if (mine !== asked) return;
       problem.value = fault.message;
     }
     busy.value = false;
@@ -40,9 +47,15 @@ export function pageView(id) {
   return el("section", { class: "page-view wide", "aria-labelledby": "page-title" }, el("h1", { id: "page-title", tabindex: "-1" }, t("Audit")),
     chain(), searchForm(fields, () => search()),
     el("p", { class: "notice error", role: "alert", hidden: () => !problem.value }, () => problem.value),
-    id ? courseOf(found) : null, eventsOf(found),
-    el("p", { class: "hint", role: "status" }, () => (busy.value ? t("Reading…") : found.value.length ? t("{n} events, the newest first.", { n: number(found.value.length) }) : t("No event fits all of these conditions."))),
+    () => (covered.value ? coverageOf(covered.value) : null),
+    id ? courseOf(found) : null, eventsOf(found, covered),
+    el("p", { class: "hint", role: "status" }, () => (busy.value ? t("Reading…") : problem.value ? "" : count(found.value.length, next.value))),
     el("button", { type: "button", class: "small", "data-more-events": true, hidden: () => !next.value, onclick: () => search(next.peek()) }, t("Older events")));
+}
+
+function count(found, more) {
+  if (found) return t("{n} events, the newest first.", { n: number(found) });
+  return more ? t("No event of those that were read fits all of these conditions. There are older ones.") : t("No event fits all of these conditions.");
 }
 
 function searchForm(fields, search) {
@@ -68,7 +81,13 @@ function chain() {
     }
   };
   return el("div", { class: "chain" }, el("button", { type: "button", class: "small", "data-verify": true, onclick: verify }, t("Verify the chain")),
-    el("p", { role: "status", class: () => (found.value && !found.value.whole ? "notice error" : "hint"), "data-chain": () => (found.value ? String(found.value.whole) : null) }, () => (found.value ? verdict(found.value) : words.value)));
+    el("div", { role: "status", "data-chain": () => (found.value ? String(found.value.whole) : null) }, () => (found.value ? found.value.logs.map((one) => verdictOf(one, found.value.logs.length > 1)) : el("p", { class: "hint" }, words.value))),
+    () => (found.value ? coverageOf({ unread: found.value.unread }) : null));
+}
+
+function verdictOf(log, several) {
+  const words = verdict(log);
+  return el("p", { class: log.whole ? "hint" : "notice error", "data-chain-of": log.name }, data(several ? `${log.name}: ${words}` : words));
 }
 
 function verdict({ whole, status, events, last, broken, remarks = [] }) {
@@ -78,17 +97,19 @@ function verdict({ whole, status, events, last, broken, remarks = [] }) {
 
 // ---- events
 
-function eventsOf(found) {
+function eventsOf(found, covered) {
   const body = el("tbody");
-  list(body, () => found.value, (event) => event.seq, (event) => rowOf(event()));
+  const several = () => covered.peek()?.logs?.length > 1;
+  list(body, () => found.value, (event) => `${event.from} ${event.seq}`, (event) => rowOf(event(), several()));
   const head = [t("Time"), t("Person"), t("What"), t("Outcome"), t("Rows"), t("Request")].map((words) => el("th", { scope: "col" }, words));
   return el("div", { class: "result scroll", tabindex: "0", role: "region", "aria-label": t("Events"), hidden: () => found.value.length === 0 }, el("table", { class: "grid", "data-events": true }, el("thead", {}, el("tr", {}, head)), body));
 }
 
-function rowOf(event) {
+function rowOf(event, several) {
   const request = event.confirmation ? el("a", { href: `#/audit/${encodeURIComponent(event.confirmation)}` }, data(event.confirmation.slice(0, 8))) : "";
   return el("tr", { "data-event": event.seq }, el("th", { scope: "row" }, el("time", { datetime: event.time }, moment(event.time))), el("td", {}, data(event.username ?? "")),
     el("td", {}, whatOf(event), event.shown ? el("div", { class: "hint", "data-shown": event.shown }, SIGHT[event.shown]()) : null,
+      several ? el("div", { class: "hint", "data-from": event.from }, data(t("in the log of {log}, event {n}", { log: event.from, n: number(event.seq) }))) : null,
       event.note || event.taintedBy ? el("div", { class: "hint" }, data([event.note, event.taintedBy && t("after {source}", { source: event.taintedBy })].filter(Boolean).join(" · "))) : null),
     el("td", {}, label(event.outcome ?? "")), el("td", { class: "number" }, event.rows ? number(event.rows) : ""), el("td", {}, request));
 }
