@@ -166,7 +166,7 @@ func TestFiguresOnCardsSayWhichWayTheyGo(t *testing.T) {
 		{"sales", "close_deal", "actual_value", 65_000, "as won for $65,000?\nThis cannot be undone."},
 		{"support", "close_ticket", "customer_notified", true, "According to the request, the customer was notified."},
 		{"support", "close_ticket", "customer_notified", false, "According to the request, the customer was not notified."},
-		{"support", "close_ticket", "resolution_type", "solved", "The ticket will not say that the customer was notified."},
+		{"support", "close_ticket", "resolution_type", "solved", "as solved, with the resolution below?\nThis cannot be undone."},
 	} {
 		call := calls[c.tool]
 		p := w.call(t, account(t, call.who).Principal(), c.server, c.tool, call.changed(c.field, c.value)).Pending()

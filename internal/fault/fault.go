@@ -85,6 +85,19 @@ func (e *Error) Error() string { return e.Code.Name + ": " + e.Message }
 // Unwrap returns the cause for errors.Is and for the log.
 func (e *Error) Unwrap() error { return e.cause }
 
+// Logged is what the log says beside the code: the cause, or the message where there
+// is none.
+func (e *Error) Logged() string {
+	var same *Error
+	switch {
+	case e.cause == nil:
+		return e.Message
+	case errors.As(e.cause, &same) && same.Code == e.Code:
+		return same.Logged()
+	}
+	return e.cause.Error()
+}
+
 // Kind is the code's kind.
 func (e *Error) Kind() Kind { return e.Code.Kind }
 

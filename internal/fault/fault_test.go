@@ -130,3 +130,17 @@ func TestWrongInputsAreDataAndARemarkEach(t *testing.T) {
 		t.Errorf("got %q, %+v", f.SuggestedAction, f.People)
 	}
 }
+
+// TestLogsNameTheCodeOnce: a line has the code beside the error, so the error is the
+// cause, or the message alone.
+func TestLogsNameTheCodeOnce(t *testing.T) {
+	for want, f := range map[string]*fault.Error{
+		"The store is away.": fault.ServiceDown.New("The store is away."),
+		"connection refused": fault.ServiceDown.New("The store is away.").Because(errors.New("connection refused")),
+		"It is away.":        fault.ServiceDown.New("The store is away.").Because(fmt.Errorf("asking it: %w", fault.ServiceDown.New("It is away."))),
+	} {
+		if got := f.Logged(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

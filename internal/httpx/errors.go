@@ -70,13 +70,13 @@ func RetryAfter(w http.ResponseWriter, f *fault.Error) {
 
 // LogCause logs the cause of a fault, which is not written to the client.
 func (s ErrorWriter) LogCause(ctx context.Context, f *fault.Error) {
-	switch cause := errors.Unwrap(f); {
+	switch {
 	case f.Code == fault.Cancelled:
 		s.Log.InfoContext(ctx, "request cancelled")
 	case f.Kind() == fault.Internal:
-		s.Log.ErrorContext(ctx, "request failed", "code", f.Code.Name, "fault_id", f.ID, "error", cause)
-	case cause != nil:
-		s.Log.WarnContext(ctx, "request refused", "code", f.Code.Name, "error", cause)
+		s.Log.ErrorContext(ctx, "request failed", "code", f.Code.Name, "fault_id", f.ID, "error", f.Logged())
+	case errors.Unwrap(f) != nil:
+		s.Log.WarnContext(ctx, "request refused", "code", f.Code.Name, "error", f.Logged())
 	}
 }
 

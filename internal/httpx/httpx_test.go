@@ -273,3 +273,17 @@ func TestServeFinishesRequestsInFlight(t *testing.T) {
 		t.Errorf("got %v, want a clean end", err)
 	}
 }
+
+// TestALineNamesTheCodeOnce: the error beside the code is the cause, or the message.
+func TestALineNamesTheCodeOnce(t *testing.T) {
+	for _, f := range []*fault.Error{
+		fault.OperationFailed.New("The chart cannot be drawn."),
+		fault.Unauthorized.New("Sign in.").Because(fault.Unauthorized.New("The token is too old.")),
+	} {
+		var log strings.Builder
+		plain(&log).LogCause(t.Context(), f)
+		if strings.Count(log.String(), f.Code.Name) != 1 || strings.Contains(log.String(), "null") {
+			t.Errorf("got %s, want the code once and what went wrong", &log)
+		}
+	}
+}

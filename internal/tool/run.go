@@ -461,7 +461,7 @@ func (r *Runner) logFailure(ctx context.Context, tool string, f *fault.Error) {
 		r.opts.Log.InfoContext(ctx, "tool call cancelled", "tool", tool)
 		return
 	}
-	about := []any{"tool", tool, "code", f.Code.Name, "error", cmp.Or(errors.Unwrap(f), error(f))}
+	about := []any{"tool", tool, "code", f.Code.Name, "error", f.Logged()}
 	if f.ID != "" { // the log's own request_id is there in any case
 		about = append(about, "fault_id", f.ID)
 	}

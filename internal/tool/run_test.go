@@ -483,8 +483,8 @@ func TestCancelledCallIsRecordedAsSuch(t *testing.T) {
 // TestFailureIsLoggedWithItsCause: one without a cause is logged with its sentence.
 func TestFailureIsLoggedWithItsCause(t *testing.T) {
 	for want, failure := range map[string]error{
-		`error="disk is full"`:                                fault.ServiceDown.New("The store is away.").Because(errors.New("disk is full")),
-		`error="SERVICE_UNAVAILABLE: Nothing is configured."`: fault.ServiceDown.New("Nothing is configured."),
+		`error="disk is full"`:           fault.ServiceDown.New("The store is away.").Because(errors.New("disk is full")),
+		`error="Nothing is configured."`: fault.ServiceDown.New("Nothing is configured."),
 	} {
 		var log testkit.Logs
 		away := tool.Read(tool.Spec{Name: "away", Title: "Away", Description: "Fails.", Allow: []access.Role{access.Employee}},

@@ -35,7 +35,7 @@ func closing(t testing.TB, s support.Store, ticket, id string) attempt {
 		t.Fatal(err)
 	}
 	return attempt{support.Closing{
-		ID: ticket, Version: row.Version, Resolution: "Repaired by " + id, ResolutionType: "workaround", CustomerNotified: true,
+		ID: ticket, Version: row.Version, Resolution: "Repaired by " + id, ResolutionType: "workaround", CustomerNotified: new(true),
 		By: "dan@tamshai.local", At: day.UTC(),
 	}, receipt(id)}
 }

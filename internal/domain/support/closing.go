@@ -22,9 +22,6 @@ type closeTicket struct {
 	CustomerNotified *bool  `json:"customer_notified,omitempty" jsonschema_description:"Whether the customer was informed; leave it out when that is not known"`
 }
 
-// notified reports whether the request says that the customer was informed.
-func (in closeTicket) notified() bool { return in.CustomerNotified != nil && *in.CustomerNotified }
-
 // closingPreview is shown before a ticket is closed.
 type closingPreview struct {
 	TicketID           string `json:"ticketId"`
@@ -43,16 +40,17 @@ type closingPreview struct {
 }
 
 // Message is the question that the card asks. It does not quote the customer: it
-// is also shown where untrusted text is not marked.
+// is also shown where untrusted text is not marked. Of a notification that the request does
+// not state it says nothing: the resolution may mention one.
 func (c closingPreview) Message() tool.Sentence {
-	notice := "The ticket will not say that the customer was notified."
+	notice := ""
 	switch {
 	case c.CustomerNotified != nil && *c.CustomerNotified:
-		notice = "According to the request, the customer was notified."
+		notice = "According to the request, the customer was notified. "
 	case c.CustomerNotified != nil:
-		notice = "According to the request, the customer was not notified."
+		notice = "According to the request, the customer was not notified. "
 	}
-	return tool.Say("Close ticket %s (%s priority, %s) as %s, with the resolution below?\n%s This cannot be undone.",
+	return tool.Say("Close ticket %s (%s priority, %s) as %s, with the resolution below?\n%sThis cannot be undone.",
 		c.TicketID, c.Priority, tool.Plain(readable(c.CurrentStatus)), tool.Plain(readable(c.ResolutionType)), tool.Plain(notice))
 }
 
@@ -73,7 +71,7 @@ type Closed struct {
 	Status           string `json:"status"`
 	Resolution       string `json:"resolution"`
 	ResolutionType   string `json:"resolutionType"`
-	CustomerNotified bool   `json:"customerNotified"`
+	CustomerNotified *bool  `json:"customerNotified,omitempty"` // absent: the request does not say
 	Message          string `json:"message"`
 }
 
@@ -107,10 +105,10 @@ func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketPre
 	t := seen.Ticket
 	out := Closed{
 		Closed: true, TicketID: t.ID, Subject: t.Subject, Status: TicketClosed, Resolution: in.Resolution, ResolutionType: in.ResolutionType,
-		CustomerNotified: in.notified(), Message: fmt.Sprintf("Ticket %s has been closed as %s.", t.ID, readable(in.ResolutionType)),
+		CustomerNotified: in.CustomerNotified, Message: fmt.Sprintf("Ticket %s has been closed as %s.", t.ID, readable(in.ResolutionType)),
 	}
 	return out, s.store.CloseTicket(ctx, scope, Closing{
-		ID: t.ID, Version: seen.Version, Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.notified(),
+		ID: t.ID, Version: seen.Version, Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,
 		By: who.Email(), At: s.now().UTC(),
 	})
 }

@@ -79,7 +79,7 @@ type Closing struct {
 	Version          Version // as it was seen
 	Resolution       string
 	ResolutionType   string
-	CustomerNotified bool
+	CustomerNotified *bool     // nil: not known
 	By               string    // e-mail
 	At               time.Time // closed; resolved too, unless it was before
 }
