@@ -70,7 +70,7 @@ func suggested(t *testing.T, d *process, person string) map[string]string {
 
 // TestFirstQuestionsHaveSeveralRows asks what each person of the sample company asks
 // first: ten answers or more have several rows, and those that have one by their nature,
-// as the file says with its reason, have no more.
+// as the file says with its reason, have no more. An answer holds what the file says of it.
 func TestFirstQuestionsHaveSeveralRows(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
@@ -86,8 +86,8 @@ func TestFirstQuestionsHaveSeveralRows(t *testing.T) {
 			if rows >= 2 {
 				several++
 			}
-			if (rows >= 2) != (q.why == "") || len(s.errors) > 0 || len(s.rows) == 0 && len(s.data) == 0 {
-				t.Errorf("%s asked %q (%s): %d rows, tools %v, errors %v:\n%s", a.Username, q.text, q.why, rows, s.tools, s.errors, s.text)
+			if (rows >= 2) != (q.why == "") || !strings.Contains(s.text, q.says) || len(s.errors) > 0 || len(s.rows) == 0 && len(s.data) == 0 {
+				t.Errorf("%s asked %q (%s), want %q: %d rows, tools %v, errors %v:\n%s", a.Username, q.text, q.why, q.says, rows, s.tools, s.errors, s.text)
 			}
 		}
 		if several < 10 {
@@ -120,8 +120,9 @@ func TestValuesThatDoNotFitAreExplained(t *testing.T) {
 	}
 }
 
-// firstQuestion is one of testdata/first.txt; why says why its answer has one row, if so.
-type firstQuestion struct{ text, why string }
+// firstQuestion is one of testdata/first.txt; why says why its answer has one row, if so,
+// and says what the answer holds.
+type firstQuestion struct{ text, why, says string }
 
 // firstQuestions are those of testdata/first.txt, by user name.
 func firstQuestions(t *testing.T) map[string][]firstQuestion {
@@ -135,12 +136,15 @@ func firstQuestions(t *testing.T) map[string][]firstQuestion {
 		line = strings.TrimSpace(line)
 		name, ends := strings.CutSuffix(line, ":")
 		why, one := strings.CutPrefix(line, "one: ")
+		held, says := strings.CutPrefix(line, "says: ")
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case ends:
 			who = name
 		case one:
 			asked[who][len(asked[who])-1].why = why
+		case says:
+			asked[who][len(asked[who])-1].says = held
 		default:
 			asked[who] = append(asked[who], firstQuestion{text: line})
 		}

@@ -50,6 +50,7 @@ type Deal struct {
 	Owner         string    // e-mail
 	OwnerChain    []string  // e-mails of everyone above the owner, nearest first
 	Notes         string
+	LossReason    string // empty unless lost
 	Created       time.Time
 	Updated       time.Time
 }
@@ -115,7 +116,7 @@ func (c *Company) customers() []Customer {
 
 // deal is a row of the deal table. While a deal is open, order says how far
 // into the rest of the month its closing lies; once it is won or lost, how many
-// days before the month it was expected.
+// days before the month it was expected. The notes of a lost one are why it was lost.
 type deal struct {
 	customer, name string
 	value          int64
@@ -146,9 +147,13 @@ var probabilities = map[string]int{"PROSPECTING": 10, "DISCOVERY": 20, "QUALIFIC
 func (c *Company) deals() []Deal {
 	rows := make([]Deal, len(dealTable))
 	for i, d := range dealTable {
+		notes, lost := d.notes, ""
+		if d.stage == "CLOSED_LOST" {
+			notes, lost = "", d.notes
+		}
 		rows[i] = Deal{
 			ID: fmt.Sprintf("65a2d000000000000000%04d", i+1), CustomerID: d.customer, Name: d.name, Value: d.value,
-			Stage: d.stage, Probability: probabilities[d.stage], Owner: d.owner, OwnerChain: c.above(d.owner), Notes: d.notes,
+			Stage: d.stage, Probability: probabilities[d.stage], Owner: d.owner, OwnerChain: c.above(d.owner), Notes: notes, LossReason: lost,
 			Created: c.Day.AddDate(0, 0, -120-11*i).Add(10 * time.Hour), Updated: c.Day.AddDate(0, 0, -i).Add(8 * time.Hour),
 		}
 		rows[i].ExpectedClose, rows[i].ActualClose = c.closing(d)

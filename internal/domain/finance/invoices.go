@@ -52,7 +52,7 @@ func (s *Server) invoices() []tool.Tool {
 }
 
 type listInvoices struct {
-	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=unpaid,enum=overdue" jsonschema_description:"Filter by invoice status; unpaid means pending or approved, overdue unpaid and past its due date" field:"aka.unpaid=outstanding|open|to be paid|owe|owed,aka.overdue=past due|past their due date|past its due date|late on payment"`
+	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=unpaid,enum=overdue" jsonschema_description:"Filter by invoice status; unpaid means pending or approved, overdue unpaid and past its due date" field:"aka.pending=waiting for approval|awaiting approval|waiting to be approved|waiting|unapproved|to be approved|needs approval,aka.unpaid=outstanding|open|to be paid|owe|owed,aka.overdue=past due|past their due date|past its due date|late on payment"`
 	Vendor        string   `json:"vendor,omitempty" jsonschema_description:"Filter by vendor name (partial match)" field:"aka=supplier"`
 	Department    string   `json:"department,omitempty" jsonschema_description:"Filter by department, by name or code"`
 	InvoiceNumber string   `json:"invoice_number,omitempty" jsonschema_description:"Only the invoice with this number, for example INV-2025-009" field:"like=INV-2025-004"`

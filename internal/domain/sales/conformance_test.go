@@ -277,7 +277,7 @@ func (o *oracle) company(id string) string {
 func (o *oracle) showsDeal(_ conformance.Asker, d company.Deal, _ args) map[string]any {
 	return map[string]any{
 		"customer_id": d.CustomerID, "customer_name": o.company(d.CustomerID), "deal_name": d.Name, "value": d.Value, "currency": "USD", "stage": d.Stage,
-		"probability": d.Probability, "expected_close_date": d.ExpectedClose.Format(time.DateOnly), "owner": d.Owner, "notes": d.Notes,
+		"probability": d.Probability, "expected_close_date": d.ExpectedClose.Format(time.DateOnly), "owner": d.Owner, "notes": d.Notes, "loss_reason": orNil(d.LossReason),
 		"created_at": d.Created.Format(time.RFC3339Nano), "updated_at": d.Updated.Format(time.RFC3339Nano),
 	}
 }
@@ -388,4 +388,12 @@ func churn(deals []company.Deal) func(t testing.TB, s *conformance.Store, step i
 		engineOf(s).remove(gone)
 		return []string{gone}
 	}
+}
+
+// orNil is nil for an empty text, which an answer leaves out.
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
 }

@@ -14,7 +14,7 @@ func (s *Server) dealTools() []tool.Tool {
 			Name: "list_deals", Title: "List deals", Ask: "Which deals close this month?", Allow: readers, Synonyms: []string{"opportunity", "sale"},
 			Description: "List sales deals with customer, value, stage and expected close date. " +
 				"closing_from and closing_to bound the expected close date. Shows the deals of the caller and their team; sales leadership and executives see all.",
-			Noun: "deals", Narrow: "stage, owner, customer, value or closing date", Untrusted: []string{"deal_name", "customer_name", "notes"},
+			Noun: "deals", Narrow: "stage, owner, customer, value or closing date", Untrusted: []string{"deal_name", "customer_name", "notes", "loss_reason"},
 		}, s.listDeals),
 		tool.Write(tool.Spec{
 			Name: "close_deal", Title: "Close a deal", Allow: writers, Synonyms: []string{"opportunity", "sale", "mark"},

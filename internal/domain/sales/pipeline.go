@@ -16,7 +16,7 @@ type Pipeline struct {
 	Stages            []PipelineStage `json:"stages"`
 	TotalPipeline     float64         `json:"total_pipeline" jsonschema_description:"Value of the open deals that are expected to close in the quarter, US dollars." field:"unit=USD,amount"`
 	WeightedPipeline  float64         `json:"weighted_pipeline" jsonschema_description:"The same, each deal times its probability, US dollars." field:"unit=USD"`
-	ClosedWon         float64         `json:"closed_won" jsonschema_description:"Value of the deals won in the quarter, US dollars." field:"unit=USD,aka=won"`
+	ClosedWon         float64         `json:"closed_won" jsonschema_description:"Value of the deals won in the quarter, US dollars." field:"unit=USD,aka=won|revenue"`
 	Target            float64         `json:"target" jsonschema_description:"The quota of the quarter, US dollars; 0 when none is set." field:"unit=USD,aka=quota|goal"`
 	AttainmentPercent int             `json:"attainment_percent" jsonschema_description:"closed_won in per cent of target." field:"label=Attainment,unit=percent,aka=quota"`
 	Scope             string          `json:"scope" jsonschema_description:"Whose deals were added up."`
@@ -31,7 +31,7 @@ type PipelineStage struct {
 
 func (s *Server) pipelineTools() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
-		Name: "get_pipeline", Title: "Sales pipeline", Ask: "How is the sales pipeline this quarter?", Allow: readers, Synonyms: []string{"forecast", "quota", "target"},
+		Name: "get_pipeline", Title: "Sales pipeline", Ask: "How is the sales pipeline this quarter?", Allow: readers, Synonyms: []string{"forecast", "quota", "target", "revenue"},
 		Description: "Show the sales pipeline of a quarter: deals by stage, totals and attainment of the target. " +
 			"Without quarter: the current one. Adds up the deals of the caller and their team; for sales leadership and executives, all.",
 	}, s.getPipeline)}

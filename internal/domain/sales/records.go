@@ -87,6 +87,7 @@ type Deal struct {
 	ExpectedCloseDate string    `json:"expected_close_date" jsonschema:"format=date" field:"label=Closing,aka=closing|close"`
 	Owner             string    `json:"owner" jsonschema_description:"E-mail address of the employee who owns the deal." field:"aka=seller|salesperson"`
 	Notes             string    `json:"notes"`
+	LossReason        string    `json:"loss_reason,omitempty" jsonschema_description:"Why it was lost." field:"aka=why"`
 	CreatedAt         time.Time `json:"created_at" field:"show=detail"`
 	UpdatedAt         time.Time `json:"updated_at" field:"show=detail"`
 

@@ -47,7 +47,7 @@ type Article struct {
 	Author    string    `json:"author" jsonschema_description:"E-mail address of the employee who wrote it."`
 	Status    string    `json:"status" jsonschema:"enum=draft,enum=published,enum=archived"`
 	Views     int       `json:"view_count" jsonschema:"minimum=0" field:"label=Views"`
-	Votes     int       `json:"helpful_votes" jsonschema:"minimum=0" field:"label=Votes"`
+	Votes     int       `json:"helpful_votes" jsonschema:"minimum=0" field:"label=Votes,aka=helpful|useful"`
 	CreatedAt time.Time `json:"created_at" field:"show=detail"`
 	UpdatedAt time.Time `json:"updated_at" field:"show=detail"`
 	Score     float64   `json:"_score,omitempty" jsonschema_description:"Relevance: 1 for each term that was found, and 2 more when the subject or title has it." field:"show=detail"`

@@ -56,6 +56,7 @@ type dealDoc struct {
 	Owner             string        `bson:"owner"`
 	OwnerChain        []string      `bson:"owner_chain"`
 	Notes             string        `bson:"notes"`
+	LossReason        string        `bson:"loss_reason,omitempty"` // absent unless lost
 	CreatedAt         time.Time     `bson:"created_at"`
 	UpdatedAt         time.Time     `bson:"updated_at"`
 	Version           int64         `bson:"version"`
@@ -66,7 +67,7 @@ type dealDoc struct {
 func (d dealDoc) deal() sales.Deal {
 	return sales.Deal{
 		ID: d.ID.Hex(), CustomerID: d.CustomerID.Hex(), CustomerName: d.CustomerName, DealName: d.DealName, Value: d.Value, Currency: d.Currency, Stage: d.Stage,
-		Probability: d.Probability, ExpectedCloseDate: d.ExpectedCloseDate, Owner: d.Owner, Notes: d.Notes,
+		Probability: d.Probability, ExpectedCloseDate: d.ExpectedCloseDate, Owner: d.Owner, Notes: d.Notes, LossReason: d.LossReason,
 		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(), Version: d.Version,
 	}
 }
@@ -193,7 +194,7 @@ func (m *Store) page(ctx context.Context, in match, by order, limit int) ([]sale
 	defer cancel()
 	shown := bson.D{{Key: "customer_name", Value: "$customer.company_name"}}
 	for _, field := range []string{
-		"customer_id", "deal_name", "value", "currency", "stage", "probability", "expected_close_date", "owner", "notes", "created_at", "updated_at", "version",
+		"customer_id", "deal_name", "value", "currency", "stage", "probability", "expected_close_date", "owner", "notes", "loss_reason", "created_at", "updated_at", "version",
 	} {
 		shown = append(shown, bson.E{Key: field, Value: 1})
 	}

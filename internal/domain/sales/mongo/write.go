@@ -142,7 +142,7 @@ func newDealDoc(d company.Deal) (dealDoc, error) {
 	customer, err := bson.ObjectIDFromHex(d.CustomerID)
 	doc := dealDoc{
 		ID: id, CustomerID: customer, DealName: d.Name, Value: float64(d.Value), Currency: "USD", Stage: d.Stage, Probability: float64(d.Probability),
-		ExpectedCloseDate: d.ExpectedClose.Format(time.DateOnly), Owner: d.Owner, OwnerChain: notNil(d.OwnerChain), Notes: d.Notes,
+		ExpectedCloseDate: d.ExpectedClose.Format(time.DateOnly), Owner: d.Owner, OwnerChain: notNil(d.OwnerChain), Notes: d.Notes, LossReason: d.LossReason,
 		CreatedAt: d.Created, UpdatedAt: d.Updated, Version: 1,
 	}
 	if !d.ActualClose.IsZero() {

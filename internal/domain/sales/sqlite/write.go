@@ -64,8 +64,8 @@ const (
 insert into customers (id, owner_id, name, email, company, industry, phone, street, city, state, zip, country, tier, annual_revenue, created_at, updated_at)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
 	insertDeal = `
-insert into deals (id, customer_id, owner_id, deal_name, value, stage, probability, expected_close_date, actual_close_date, notes, created_at, updated_at)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
+insert into deals (id, customer_id, owner_id, deal_name, value, stage, probability, expected_close_date, actual_close_date, notes, loss_reason, created_at, updated_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
 	insertQuota = `insert into quotas (quarter, owner_id, amount) values (?, ?, ?) on conflict do nothing`
 )
 
@@ -130,5 +130,5 @@ func (f *inserter) deal(d company.Deal) {
 		closed = d.ActualClose.Format(time.DateOnly)
 	}
 	f.run(insertDeal, d.ID, d.CustomerID, f.owner(d.Owner, d.OwnerChain), d.Name, d.Value, d.Stage, d.Probability,
-		d.ExpectedClose.Format(time.DateOnly), closed, d.Notes, d.Created.UnixMilli(), d.Updated.UnixMilli())
+		d.ExpectedClose.Format(time.DateOnly), closed, d.Notes, d.LossReason, d.Created.UnixMilli(), d.Updated.UnixMilli())
 }
