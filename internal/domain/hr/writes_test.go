@@ -78,7 +78,7 @@ func TestRewrittenConfirmationDeletesNoOne(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	redis := miniredis.RunT(t)
-	h.Runner = domaintest.NewRunner(t, "hr", h.server, confirm.NewService(domaintest.OpenRedis(t, redis.Addr()), h.Sink, nil), h.Sink)
+	h.Runner = domaintest.NewRunner(t, "hr", h.server, confirm.NewService(domaintest.OpenRedis(t, redis.Addr()), h.Sink, nil), h.Sink, domaintest.Speaks{})
 	alice, before := h.As("alice.chen"), h.digest()
 	frank := h.Pending(alice, "delete_employee", args{"employee_id": h.id("EMP061")})
 	marcus := h.Pending(alice, "delete_employee", args{"employee_id": h.id("EMP052")})

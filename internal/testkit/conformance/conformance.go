@@ -9,6 +9,7 @@ package conformance
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"countersign.dev/internal/confirm"
@@ -37,6 +38,10 @@ type Domain struct {
 	Oracle   func(dataset string) Oracle
 	Refusals []Refusal
 	Writes   []Write
+	// Wrong returns the code of an input field's wrong value. Nil: VALIDATION_ERROR.
+	Wrong func(field string, value any) string
+	// Without names the parts that cannot apply to the domain, each with the reason.
+	Without map[string]string
 }
 
 // Engine is one kind of store.
@@ -53,10 +58,12 @@ type Engine struct {
 // Store is an open store.
 type Store struct {
 	domaintest.Domain
+	domaintest.Speaks
+	Root    string                      // a folder of the test's own that answers may name
 	Address string                      // for Connect
 	Dump    func() string               // every row
 	Ready   func(context.Context) error // reports whether the store holds data
-	Empty   func() *Store               // another one that holds none
+	Empty   func() *Store               // another one that holds none; nil where that is a store to begin with
 	Seed    func() error                // seeds it again, a year later
 	Admin   func(statement string, values ...any)
 	// Cut makes changes fail until Restore; CutsReads says that reads fail too.
@@ -105,10 +112,24 @@ func Run(t *testing.T, d Domain) {
 			} {
 				t.Run(part.name, func(t *testing.T) {
 					t.Parallel()
+					s.leaveOut(t, part.name)
 					part.test(t)
 				})
 			}
 		})
+	}
+}
+
+// ofWrites are the parts about changes that a person approves.
+var ofWrites = []string{"Approvals", "Stale", "Races", "Crashes", "Receipts", "Away"}
+
+// leaveOut skips a part that cannot apply to the domain, with the reason.
+func (d Domain) leaveOut(t *testing.T, part string) {
+	if reason, left := d.Without[part]; left {
+		t.Skip(reason)
+	}
+	if len(d.Writes) == 0 && slices.Contains(ofWrites, part) {
+		t.Skip("the domain changes nothing")
 	}
 }
 
@@ -128,16 +149,18 @@ type harness struct {
 func (s *suite) open(t testing.TB, dataset string) *harness {
 	t.Helper()
 	store := s.engine.Open(t, dataset)
-	return &harness{domaintest.Open(t, s.Server, store), store}
+	opened := domaintest.Open(t, s.Server, store)
+	if store.Invalid != nil || store.Dialect != nil {
+		opened = opened.Over(s.Server, store, confirm.NewService(domaintest.NewRedis(t), opened.Sink, nil), store.Speaks)
+	}
+	return &harness{opened, store}
 }
 
 // over mounts a domain beside the one of the harness: the same sink, and the
 // given confirmations.
 func (h *harness) over(s *suite, d domaintest.Domain, service *confirm.Service) *harness {
 	h.Helper()
-	beside := *h.Harness
-	beside.Runner = domaintest.NewRunner(h, s.Server, d, service, h.Sink)
-	return &harness{&beside, h.store}
+	return &harness{h.Over(s.Server, d, service, h.store.Speaks), h.store}
 }
 
 // call returns the valid call of a tool.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"countersign.dev/internal/result"
 )
 
 // Hiding adds rows that some callers may not see.
@@ -39,11 +41,25 @@ func (s *suite) hidden(t *testing.T) {
 			}
 			hiding.Add(t, h.store, hiddenRows)
 			for i, a := range asked {
-				if after := a.answers(h); after != before[i] {
-					t.Errorf("%s (%v) calls %s %v: with %d hidden rows\ngot  %s\nwant %s", a.Email, a.Roles, a.tool, a.in, hiddenRows, clipTo(after, before[i]), clipTo(before[i], after))
-				}
+				a.compare(t, a.answers(h), before[i])
 			}
+			s.hiddenFromEdits(t, hiding)
 		})
+	}
+}
+
+// hiddenFromEdits makes every change that needs no approval twice: in a store
+// with hidden rows, and in one without.
+func (s *suite) hiddenFromEdits(t *testing.T, hiding Hiding) {
+	t.Helper()
+	for _, c := range s.Calls {
+		a := request{Asker{Email: c.Email, Roles: c.Allow}, c.Tool, c.In}
+		if s.unchanged.info(c.Tool).Kind != result.Edit || !hiding.Blind(a.Asker) {
+			continue
+		}
+		plain, h := s.open(t, Company), s.open(t, Company)
+		hiding.Add(t, h.store, hiddenRows)
+		a.compare(t, a.answers(h), a.answers(plain))
 	}
 }
 
@@ -61,8 +77,10 @@ func (s *suite) askable(t *testing.T, h *harness, o Oracle, hiding Hiding) (aske
 			asked = append(asked, r)
 		}
 	}
-	for _, declared := range h.store.Tools() {
-		c := s.call(t, declared.Spec().Name)
+	for _, c := range s.Calls {
+		if s.unchanged.info(c.Tool).Kind == result.Edit {
+			continue
+		}
 		for _, role := range Roles() {
 			add(request{Asker{Email: c.Email, Roles: []string{role}}, c.Tool, c.In})
 		}
@@ -80,6 +98,14 @@ func (s *suite) askable(t *testing.T, h *harness, o Oracle, hiding Hiding) (aske
 	return asked
 }
 
+// compare reports an answer that differs where hidden rows were added.
+func (a request) compare(t *testing.T, with, without string) {
+	t.Helper()
+	if with != without {
+		t.Errorf("%s (%v) calls %s %v: with %d hidden rows\ngot  %s\nwant %s", a.Email, a.Roles, a.tool, a.in, hiddenRows, clipTo(with, without), clipTo(without, with))
+	}
+}
+
 // answers calls the tool, and every further page of a list.
 func (a request) answers(h *harness) string {
 	var all strings.Builder
@@ -93,7 +119,8 @@ func (a request) answers(h *harness) string {
 		if o.Page() == nil || !o.Page().More {
 			return all.String()
 		}
-		in["cursor"] = o.Page().Next
+		field, next := o.Page().Following()
+		in[field] = next
 	}
 	h.Fatalf("%s %v has too many pages", a.tool, a.in)
 	return ""

@@ -99,6 +99,9 @@ func (s *suite) canBeFollowed(t *testing.T, r Refusal, f *fault.Error) {
 func (s *suite) namesItsSubject(t *testing.T, r Refusal, f *fault.Error) {
 	t.Helper()
 	declared := slices.Clone(f.Code.Details)
+	if f.Kind() == fault.Unavailable {
+		declared = append(declared, "operation")
+	}
 	for _, field := range f.Code.Subject {
 		declared = append(declared, result.Camel(field))
 	}
@@ -126,9 +129,33 @@ func holds(text string, words []string) bool {
 
 // property is an input field as its schema declares it.
 type property struct {
-	Type   string
-	Format string
-	Enum   []any
+	Type    string
+	OneOf   []property // a field that may be null, and the like
+	Format  string
+	Enum    []any
+	Maximum int
+}
+
+// takes reports whether the schema allows values of that type.
+func (p property) takes(kind string) bool {
+	return p.Type == kind || kind == "integer" && p.Type == "number" || slices.ContainsFunc(p.OneOf, func(one property) bool { return one.takes(kind) })
+}
+
+// samples are values of every type.
+var samples = []struct {
+	kind  string
+	value any
+}{
+	{"object", map[string]any{"$ne": ""}}, {"object", map[string]any{"$gt": 0}}, {"array", []any{"a"}}, {"array", []any{}}, {"null", nil},
+	{"string", "5"}, {"integer", 5}, {"number", 1.5}, {"boolean", true},
+}
+
+// wrong returns the code that a wrong value of a field gets.
+func (s *suite) wrong(field string, value any) string {
+	if s.Wrong == nil {
+		return "VALIDATION_ERROR"
+	}
+	return s.Wrong(field, value)
 }
 
 func (h *harness) properties(tool string) map[string]property {
@@ -170,14 +197,14 @@ func (s *suite) wrongTypes(t *testing.T) {
 		}
 	}
 	s.everyInput(h, func(c Call, field string, p property) {
-		wrong := []any{map[string]any{"$ne": ""}, map[string]any{"$gt": 0}, []any{"a"}, nil}
-		switch p.Type {
-		case "string":
-			wrong = append(wrong, 5, true)
-		case "integer":
-			wrong = append(wrong, "5", true, 1.5, -1)
-		default:
-			wrong = append(wrong, "5", []any{})
+		var wrong []any
+		for _, sample := range samples {
+			if !p.takes(sample.kind) {
+				wrong = append(wrong, sample.value)
+			}
+		}
+		if p.takes("integer") && !p.takes("number") {
+			wrong = append(wrong, -1)
 		}
 		if p.Enum != nil {
 			wrong = append(wrong, "none of them", "")
@@ -186,11 +213,12 @@ func (s *suite) wrongTypes(t *testing.T) {
 			wrong = append(wrong, "2026-02-30", "' or 1=1", "tomorrow")
 		}
 		for _, value := range wrong {
-			refused(c, "VALIDATION_ERROR", c.with(field, value))
+			refused(c, s.wrong(field, value), c.with(field, value))
 		}
 		if field == "limit" {
-			refused(c, "VALIDATION_ERROR", c.with(field, 0))
-			refused(c, "VALIDATION_ERROR", c.with(field, 51))
+			for _, value := range []int{0, p.Maximum + 1} {
+				refused(c, s.wrong(field, value), c.with(field, value))
+			}
 		}
 		if field == "cursor" {
 			refused(c, "INVALID_CURSOR", c.with(field, "bm90IGEgY3Vyc29y"))
@@ -217,18 +245,22 @@ var Hostile = []string{
 // hostileTexts puts such texts into every field that takes text: they are values,
 // that no row has. The store stays as it is.
 func (s *suite) hostileTexts(t *testing.T) {
-	h := s.unchanged
+	h, changed := s.unchanged, s.open(t, Company)
 	before := h.store.Dump()
 	ctx := Asker{Email: "eve@tamshai.local", Roles: Roles()}.in(t.Context())
 	s.everyInput(h, func(c Call, field string, p property) {
-		if p.Type != "string" || p.Enum != nil {
+		if !p.takes("string") || p.Enum != nil {
 			return
+		}
+		h := h
+		if s.changes(c.Tool) {
+			h = changed
 		}
 		for _, text := range Hostile {
 			o := h.Ask(ctx, c.Tool, c.with(field, text))
 			code := o.Code()
 			switch {
-			case code == "VALIDATION_ERROR", code == "INVALID_INPUT", code == "INVALID_CURSOR", strings.HasSuffix(code, "_NOT_FOUND"):
+			case code == "VALIDATION_ERROR", code == s.wrong(field, text), code == "INVALID_INPUT", code == "INVALID_CURSOR", strings.HasSuffix(code, "_NOT_FOUND"):
 			case slices.Contains(c.Text, field) && (code == result.StatusSuccess || o.Pending() != nil):
 			case o.Page() != nil && string(o.Data()) == "[]":
 			default:

@@ -4,6 +4,7 @@
 package domaintest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,24 +41,47 @@ type Harness struct {
 	*tool.Runner
 	Sink *testkit.MemorySink
 
-	asked *sync.Map // confirmation ID → the tool that asked for the change
+	answers *tool.Runner // answers confirmations, in envelopes; nil: the Runner does
+	asked   *sync.Map    // confirmation ID → the tool that asked for the change
+}
+
+// Speaks is what a server adds to the options of its runner: its own error for an
+// invalid input, and its dialect.
+type Speaks struct {
+	Invalid func(ctx context.Context, values map[string]any, wrong []tool.Violation) error
+	Dialect tool.Dialect
 }
 
 // Open opens a harness over a domain whose store is filled.
 func Open(t testing.TB, server string, d Domain) *Harness {
 	t.Helper()
 	sink := &testkit.MemorySink{}
-	return &Harness{TB: t, Sink: sink, asked: &sync.Map{}, Runner: NewRunner(t, server, d, confirm.NewService(NewRedis(t), sink, nil), sink)}
+	return (&Harness{TB: t, Sink: sink, asked: &sync.Map{}}).Over(server, d, confirm.NewService(NewRedis(t), sink, nil), Speaks{})
+}
+
+// Over is a harness with the same sink over another domain and its confirmations.
+func (h *Harness) Over(server string, d Domain, service *confirm.Service, s Speaks) *Harness {
+	h.Helper()
+	beside := *h
+	beside.Runner, beside.answers = NewRunner(h, server, d, service, h.Sink, s), nil
+	if s.Dialect != nil {
+		s.Dialect = nil
+		beside.answers = NewRunner(h, server, d, service, h.Sink, s)
+	}
+	return &beside
 }
 
 // NewRunner mounts a domain's tools.
-func NewRunner(t testing.TB, server string, d Domain, service *confirm.Service, sink *testkit.MemorySink) *tool.Runner {
+func NewRunner(t testing.TB, server string, d Domain, service *confirm.Service, sink *testkit.MemorySink, s Speaks) *tool.Runner {
 	t.Helper()
 	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Codes: d.Codes(), Policy: d.Policy(), Cursors: cursors, Confirmations: service, Receipts: d.Receipts(), Audit: sink})
+	r, err := tool.NewRunner(d.Tools(), tool.Options{
+		Server: server, Codes: d.Codes(), Policy: d.Policy(), Cursors: cursors, Confirmations: service, Receipts: d.Receipts(), Audit: sink,
+		Invalid: s.Invalid, Dialect: s.Dialect,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +115,13 @@ func OpenRedis(t testing.TB, address string) confirm.Store {
 // published schema of the tool that asked for the change.
 func (h *Harness) Answer(ctx context.Context, id string, approved bool, digest string) result.Outcome {
 	h.Helper()
-	o := h.Runner.Answer(ctx, id, approved, digest)
+	answers := cmp.Or(h.answers, h.Runner)
+	o := answers.Answer(ctx, id, approved, digest)
 	if tool, waits := h.asked.Load(id); waits {
-		h.check(tool.(string), o)
+		h.check(answers, tool.(string), o)
+	}
+	if h.answers != nil {
+		o = o.WithRaw(answers.Encode(o))
 	}
 	return o
 }
@@ -109,11 +137,11 @@ func (h *Harness) Call(ctx context.Context, name string, raw json.RawMessage) re
 }
 
 // check compares an outcome with the published schema of its tool.
-func (h *Harness) check(name string, o result.Outcome) {
+func (h *Harness) check(r *tool.Runner, name string, o result.Outcome) {
 	h.Helper()
-	for _, info := range h.Visible(catalogue) {
+	for _, info := range r.Visible(catalogue) {
 		if info.Name == name {
-			CheckAnswer(h, info, h.Encode(o))
+			CheckAnswer(h, info, r.Encode(o))
 		}
 	}
 }
@@ -171,7 +199,7 @@ func (h *Harness) Ask(ctx context.Context, name string, in Args) result.Outcome 
 		h.Fatal(err)
 	}
 	o := h.Call(ctx, name, raw)
-	h.check(name, o)
+	h.check(h.Runner, name, o)
 	return o
 }
 
