@@ -305,6 +305,9 @@ func (r *Runner) invalid(ctx context.Context, err error, why func() (object, []V
 		return err
 	}
 	values, wrong := why()
+	if values == nil {
+		return err // it is no object
+	}
 	return cmp.Or(r.opts.Invalid(ctx, values, wrong), err)
 }
 

@@ -457,47 +457,6 @@ func TestCleanupTakesWhatWasDeletedLongAgo(t *testing.T) {
 	}
 }
 
-func TestCleanupWaitsForItsPersonAndKeepsItsReceipt(t *testing.T) {
-	h := newHarness(t)
-	for i := range 3 {
-		h.ask("create_task", map[string]any{"title": fmt.Sprint("task ", i)})
-	}
-	h.ask("delete_task", map[string]any{"task_id": 1})
-	h.ask("delete_task", map[string]any{"task_id": 2})
-	waiting := h.ask("cleanup_deleted_tasks", map[string]any{"days": 0})
-	if waiting["status"] != "pending_confirmation" || waiting["confirmationData"].(map[string]any)["taskCount"] != 2.0 {
-		t.Fatalf("got %v", waiting)
-	}
-	id := waiting["confirmationId"].(string)
-	h.ask("undelete_task", map[string]any{"task_id": 1})
-	nina := as(t, "nina", access.PurposeExecute)
-	if o := h.Answer(nina, id, true, ""); o.Code() != "CONFIRMATION_STALE" {
-		t.Fatalf("what was shown has changed: got %s", o.Raw())
-	}
-	id = h.ask("cleanup_deleted_tasks", map[string]any{"days": 0})["confirmationId"].(string)
-	h.ask("delete_task", map[string]any{"task_id": 1})
-	if o := h.Answer(nina, id, true, ""); o.Code() != "CONFIRMATION_STALE" || h.ask("undelete_task", map[string]any{"task_id": 2})["success"] != true {
-		t.Fatalf("one more task than was shown: got %s", o.Raw())
-	}
-	h.ask("delete_task", map[string]any{"task_id": 2})
-	id = h.ask("cleanup_deleted_tasks", map[string]any{"days": 0})["confirmationId"].(string)
-	if o := h.Answer(as(t, "marcus", access.PurposeExecute), id, true, ""); o.Code() != "USER_MISMATCH" {
-		t.Errorf("a stranger: got %s", o.Raw())
-	}
-	first, again := h.Answer(nina, id, true, ""), h.Answer(nina, id, true, "")
-	if string(first.Raw()) != string(again.Raw()) || !strings.Contains(string(first.Raw()), `"purged_count":2,"cutoff_days":0`) {
-		t.Errorf("got %s, then %s", first.Raw(), again.Raw())
-	}
-	if page := h.ask("list_tasks", map[string]any{}); page["total_count"] != 1.0 {
-		t.Errorf("got %v", page)
-	}
-	h.ask("delete_task", map[string]any{"task_id": 3})
-	id = h.ask("cleanup_deleted_tasks", map[string]any{"days": 0})["confirmationId"].(string)
-	if o := h.Answer(nina, id, true, ""); !strings.Contains(string(o.Raw()), `"1 deleted task is gone for good from Platform."`) {
-		t.Errorf("of one: got %s", o.Raw())
-	}
-}
-
 // TestDamagedWorkspaceIsFound: the check reads every file whole, and names the one that
 // is damaged.
 func TestDamagedWorkspaceIsFound(t *testing.T) {

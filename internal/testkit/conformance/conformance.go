@@ -48,6 +48,8 @@ type Domain struct {
 type Engine struct {
 	Name string
 	Slow bool // it is asked a sixth of the questions
+	// Scenarios is a folder of testdata; empty: scenarios.
+	Scenarios string
 	// Open opens a store of the test's own, filled with a dataset.
 	Open func(t testing.TB, dataset string) *Store
 	// Connect opens a store that exists, as another process does. It is nil where
@@ -79,6 +81,8 @@ type Call struct {
 	Email string // of a caller who sees a row
 	In    Args
 	Text  []string // inputs that take any text: notes, reasons, queries of words
+	// Remembers says that the answer tells of the calls before it.
+	Remembers bool
 }
 
 // Oracle knows the answers about a dataset.

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -34,7 +35,7 @@ import (
 // A step approves or denies the latest confirmation. Answers are exact, but for
 // what differs from run to run. With -update the first engine writes them.
 func (s *suite) scenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/scenarios/*.txtar")
+	files, err := filepath.Glob(filepath.Join("testdata", cmp.Or(s.engine.Scenarios, "scenarios"), "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)
 	}
@@ -66,6 +67,9 @@ func (s *suite) converse(t *testing.T, archive *txtar.Archive) []byte {
 			continue
 		}
 		answer := h.step(step, pending)
+		if h.store.Root != "" {
+			answer = bytes.ReplaceAll(answer, []byte(h.store.Root), []byte("…"))
+		}
 		var o struct{ ConfirmationID string }
 		if err := json.Unmarshal(answer, &o); err != nil {
 			t.Fatal(err)

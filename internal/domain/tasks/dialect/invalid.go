@@ -3,6 +3,7 @@ package dialect
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
@@ -34,9 +35,12 @@ func Invalid(values map[string]any, wrong []tool.Violation, findable func(path s
 		reasons := map[string]string{"maxLength": "it is too long for a path", tool.Odd: "it has characters that do not show"}
 		return record.Workspace(asSent(v.Value), cmp.Or(reasons[v.Keyword], "it must be a text"))
 	}
-	path, _ := values["workspace_path"].(string)
-	if err := findable(path); err != nil {
-		return err
+	path, given := values["workspace_path"].(string)
+	known := func(v tool.Violation) bool { return v.Keyword != "additionalProperties" }
+	if given || slices.ContainsFunc(wrong, known) { // a tool that takes no workspace has unknown fields only
+		if err := findable(path); err != nil {
+			return err
+		}
 	}
 	if v := of("status", "priority", "entity_type"); v != nil && v.Keyword != "required" {
 		return filter(v)
@@ -59,7 +63,7 @@ func filter(v *tool.Violation) error {
 
 // NoFilter is INVALID_FILTER: a value of a filter that none of the valid ones is.
 func NoFilter(name string, value any, valid []string) error {
-	return record.ErrFilter.New("%q is no valid %s. Valid are: %s.", fault.Clip(asSent(value), 80), name, strings.Join(valid, ", ")).
+	return record.ErrFilter.New("%q is no valid %s.", fault.Clip(asSent(value), 80), strings.ReplaceAll(name, "_", " ")).Instruct("Valid are: %s.", strings.Join(valid, ", ")).
 		With("filter_name", name).With("invalid_value", value).With("valid_values", valid)
 }
 

@@ -78,16 +78,19 @@ func CheckTransition(id int64, from, to string) error {
 	if from == to || slices.Contains(transitions[from], to) {
 		return nil
 	}
-	f := ErrTransition.New("Task %d is %s and cannot become %s.", id, from, to).With("task_id", id).With("from", from).With("to", to)
+	f := ErrTransition.New("Task %d is %s and cannot become %s.", id, spoken(from), spoken(to)).With("task_id", id).With("from", from).With("to", to)
 	allowed := transitions[from]
 	if len(allowed) == 0 {
-		f = f.Suggest("A task that is %s stays so. Create another task for what is left.", from)
+		f = f.Suggest("A task that is %s stays so. Create another task for what is left.", spoken(from))
 		allowed = []string{}
 	} else {
-		f = f.Suggest("From %s a task can become %s.", from, strings.Join(allowed, ", "))
+		f = f.Suggest("From %s a task can become %s.", spoken(from), spoken(strings.Join(allowed, ", ")))
 	}
 	return f.With("allowed", allowed)
 }
+
+// spoken is a status as people read it.
+func spoken(status string) string { return strings.ReplaceAll(status, "_", " ") }
 
 // Tags brings tags into their one form: words in lower case, each once, separated by
 // single spaces. Commas separate words too. Nil: none.
