@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// notNames are words before a parenthesis that define nothing.
-var notNames = set("if for while switch catch return else do try throw new sizeof typeof await yield case delete assert super this elif using lock foreach with unless until synchronized when match guard func function in not and or is as")
-
 // definition reads the name that a line defines, if it does. member: the line is directly
 // within a type.
 func (s *syntax) definition(body []byte, level int, member bool) (Definition, bool) {
 	body = s.withoutAttributes(s.withoutComment(body))
+	if len(body) == 0 {
+		return Definition{}, false
+	}
 	if s.aliases && bytes.HasPrefix(body, []byte("typedef ")) {
 		if d, ok := alias(body); ok {
 			return d, true
@@ -71,8 +71,8 @@ func (s *syntax) named(after []byte, keyword string, isType bool, level int) (De
 			_, after, _ = bytes.Cut(after, []byte(")"))
 		}
 	case "class", "struct", "union", "enum":
-		if s.aliases && bytes.IndexByte(after, ')') >= 0 && bytes.IndexByte(after, '(') < 0 {
-			return Definition{}, false // a parameter
+		if s.aliases && s.variable(after, level) {
+			return Definition{}, false
 		}
 		if s.calls && keyword != "class" && bytes.IndexByte(after, '{') < 0 && bytes.IndexByte(after, '(') >= 0 {
 			return s.function(append([]byte("t "), after...), level, false) // struct point *make(void)
@@ -127,6 +127,9 @@ func signature(body []byte) (Definition, bool) {
 // have a modifier for a type.
 func (s *syntax) function(body []byte, level int, member bool) (Definition, bool) {
 	body = bytes.TrimLeft(withoutTypes(body), " ")
+	if s.aliases {
+		body = withoutMacro(body)
+	}
 	open := bytes.IndexByte(body, '(')
 	if open <= 0 || level > maxLevel || !letter(body[0]) && body[0] != '~' && body[0] != '@' && body[0] != ':' || body[0] == ':' && body[1] != ':' {
 		return Definition{}, false

@@ -23,7 +23,7 @@ func (s *syntax) withoutAttributes(body []byte) []byte {
 			rest = withoutGroup(body[1:], '[', ']')
 		}
 		rest = bytes.TrimLeft(rest, " \t")
-		if len(rest) == len(body) || len(rest) == 0 {
+		if len(rest) == len(body) {
 			return body
 		}
 		body = rest
@@ -120,6 +120,36 @@ func (s *syntax) withoutMacros(after []byte) []byte {
 		after = rest
 	}
 	return after
+}
+
+// variable reports whether what follows struct or the like makes a variable, a field or a
+// parameter of that type, and no type.
+func (s *syntax) variable(after []byte, level int) bool {
+	if bytes.IndexByte(after, ')') >= 0 && bytes.IndexByte(after, '(') < 0 {
+		return true // the last parameter
+	}
+	if bytes.IndexByte(after, '(') >= 0 {
+		return false // a function, or attributes
+	}
+	head := after
+	if i := bytes.IndexAny(head, "{:<"); i >= 0 {
+		head = head[:i]
+	}
+	return bytes.ContainsAny(head, "*&,") || level > 0 && bytes.IndexByte(head, '=') >= 0
+}
+
+// withoutMacro is a function's line without a macro around its type: INLINE(int) name(x) is
+// int name(x), for the reader of names.
+func withoutMacro(body []byte) []byte {
+	word, after := firstWord(body)
+	if len(after) == 0 || after[0] != '(' || notNames[string(word)] {
+		return body
+	}
+	rest := bytes.TrimLeft(withoutGroup(after, '(', ')'), " ")
+	if name, parameters := firstWord(rest); len(name) == 0 || !letter(name[0]) || len(parameters) == 0 || parameters[0] != '(' {
+		return body
+	}
+	return append([]byte("t "), rest...)
 }
 
 // isTemplate reports whether a line begins with the parameters of a template.

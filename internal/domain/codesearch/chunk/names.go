@@ -44,3 +44,6 @@ func lastWord(text []byte) string {
 	}
 	return string(text[i:])
 }
+
+// notNames are words before a parenthesis that define nothing.
+var notNames = set("if for while switch catch return else do try throw new sizeof typeof await yield case delete assert super this elif using lock foreach with unless until synchronized when match guard func function in not and or is as")

@@ -126,13 +126,14 @@ func (r *rules) pathFlags(name string) (f Flag) {
 	if strings.HasPrefix(stem, "example") || strings.HasSuffix(stem, "_example") || strings.HasSuffix(stem, ".stories") || strings.HasSuffix(stem, ".bench") {
 		f |= Example
 	}
-	if strings.HasSuffix(base, ".d.ts") || strings.HasSuffix(base, ".d.mts") || strings.HasSuffix(base, ".d.cts") || strings.HasSuffix(base, ".pyi") {
+	declares := strings.HasSuffix(base, ".d.ts") || strings.HasSuffix(base, ".d.mts") || strings.HasSuffix(base, ".d.cts") || strings.HasSuffix(base, ".pyi")
+	if declares {
 		f |= Legacy
 	}
 	if papers[stem] && path.Ext(base) == "" {
 		f |= Prose
 	}
-	if f&(Test|Example) == 0 && r.isVendored(name) {
+	if f&(Test|Example) == 0 && !declares && r.isVendored(name) { // Linguist takes all .d.ts for others' code
 		f |= Vendored
 	}
 	return f
