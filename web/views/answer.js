@@ -64,7 +64,7 @@ function noticeView(part) {
 // What the gateway corrects must not look like the model's words.
 function noteView(part) {
   return el("div", { class: "notice added", role: "note", "data-note": part.type, "data-text": "gateway" }, icon("warn"),
-    el("div", {}, el("p", { class: "added-by" }, t("Countersign adds:")), el("p", {}, part.text)));
+    el("div", {}, el("p", { class: "added-by" }, t("Countersign adds:")), el("p", {}, inOurs(`note.${part.type}`, part.text))));
 }
 
 function errorView(part, turn, host) {

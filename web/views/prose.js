@@ -23,7 +23,7 @@ export function proseView(part, calls) {
   let [cost, last] = [0, 0];
   effect(() => {
     again.value;
-    const text = part.text.value;
+    const text = gateway ? part.text.value.split("\n\n").map((line) => t(line)).join("\n\n") : part.text.value;
     const wait = part.open.value ? last + cost * SHARE - performance.now() : 0;
     if (wait > 1) return void setTimeout(() => again.update((n) => n + 1), wait);
     const began = performance.now();
