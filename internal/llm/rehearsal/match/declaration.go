@@ -157,11 +157,6 @@ func (t *Tool) Missing(args map[string]any) *Field {
 	return t.Inputs.First(func(f *Field) bool { return f.Required && args[f.Name] == nil })
 }
 
-// Given is the text that an order cannot do without; nil for none.
-func (t *Tool) Given() *Field {
-	return t.Inputs.First(func(f *Field) bool { return f.IsText() && f.Required })
-}
-
 // Fields are inputs or columns, sorted by name.
 type Fields []*Field
 

@@ -70,7 +70,7 @@ func (r reader) number(i int, b bounds) {
 			r.Args[f.Name] = t
 		}
 		r.take(given, i, 1, 2)
-	case r.Tool.Writes() && r.isAnchor(i+1) && english.Plural(r.low(i+1)) && r.Tool.Given() != nil: // "three subtasks"
+	case r.Tool.Writes() && r.isAnchor(i+1) && english.Plural(r.low(i+1)) && r.Tool.Missing(r.Args).IsText(): // "three subtasks"
 		r.Each = int(t.Value)
 		r.take(read, i, 1, 1)
 	case r.Tool.Lists() && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), language.Measures...) || r.x.Is(r.low(i+1), language.Measures...)):
@@ -156,7 +156,7 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 // among keeps the rows of a list whose value in the column that a word names is kept.
 func (r reader) among(kind Kind, keeps func(text string, number float64) bool) bool {
 	said := func(f *Field, t language.Token) bool {
-		money := t.Kind == language.Number && strings.ContainsAny(t.Text, "$€£") // "deals under $100,000"
+		money := t.Kind == language.Number && (t.Value >= 1000 || strings.ContainsAny(t.Text, "$€£")) // "deals under 100k"
 		return money && f.Name == r.Tool.Amount() || t.Kind == language.Word && f.says(t.Stem) && !r.others(t.Stem)
 	}
 	f := r.Tool.column(func(f *Field) bool {
@@ -237,15 +237,23 @@ func (r reader) extent(end int) {
 		m.Count = int(limit)
 		delete(r.Args, "limit") // the rows are chosen among all of them
 	}
+	named := func(t language.Token) bool { return r.Tool.source[t.Stem] >= inSynonym }
 	for at, t := range r.Tokens {
+		whose := r.x.Is(t.Low, "who")
 		each := slices.Contains([]string{"each", "per", "every", "by"}, r.low(at-1))
-		of := r.Tool.column(func(f *Field) bool { return f.Is(Text) && f.says(t.Stem) }).Name
+		of := r.Tool.column(func(f *Field) bool {
+			return f.Is(Text, Choice) && (f.says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder"))
+		}).Name
 		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(t.Stem) }).Name // customer_name for "customers"
 		switch {
 		case !r.free(at) || m.OverDates():
 		case m.Kind == "count" && of != "" && each:
 			m.By, m.Of = of, t.Low
 			r.take(read, at-1, 2, 1)
+		case r.has("most", "fewest") && (whose || r.low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
+			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"
+			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], named)]
+			r.take(read, at, 1, 4)
 		case m.Kind != "count" && r.Tool.Amount() != "" && name != "" && english.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end):
 			m.By, m.Of = name, t.Low
 			r.take(read, at, 1, 4)

@@ -105,7 +105,8 @@ func (r *Reading) name(i int) {
 	ofSort := func(f *Field) bool { return ids(f) && e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
 	only := func(f *Field) bool { return ids(f) && !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
 	id := cmp.Or(r.Tool.Inputs.First(needed), r.Tool.Inputs.First(ofSort), r.Tool.Inputs.First(only))
-	text := r.Tool.Inputs.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
+	teams := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[english.Stem(r.low(e.end))] } // "deals of my team"
+	text := r.Tool.Inputs.First(func(f *Field) bool {                                                           // the rows themselves say whose they are: a search for the name would find other things
 		named := !r.Tool.Lists() && f.says(english.Stem(r.low(e.at-1))) // "the workspace Atlas"
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns)
 	})
@@ -121,7 +122,7 @@ func (r *Reading) name(i int) {
 		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
 	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && f.Required }) != nil):
 		return
-	case e.Self && !r.Tool.Lists(): // its figures are those of the asker's rows
+	case e.Self && (!r.Tool.Lists() || slices.ContainsFunc(r.c.Open, teams)): // its figures are of the asker's rows, or it tells itself whose team's
 	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
@@ -305,7 +306,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	switch {
 	case at == inNoun:
 		return at.weight(), true
-	case r.x.Is(w.Low, "idle") && t.Columns.Named(w.Low) == nil:
+	case r.x.Is(w.Low, "idle") && t.Columns.First(func(f *Field) bool { return f.Name == w.Low || f.also[s] && f.Is(Number) }) == nil:
 		return 0, false
 	case whose: // "customers" asks for the rows that name them where no list is of them
 		return inMore.weight(), t.Lists() && !r.others(s) && !r.isOurs(s) && english.Plural(w.Low)
@@ -323,7 +324,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 // judge prefers the tool whose kind fits: people for "who", one thing or many.
 func (r reader) judge() {
 	searched := func(f *Field) bool { return f.Is(Search) && f.Required && r.Args[f.Name] != nil && !r.anchored }
-	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != "")
+	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != "" || r.Measure.Kind != "" && r.Tool.column(func(f *Field) bool { return f.Is(Title) && r.isOurs(english.Stem(f.Words[0])) }).Name != "")
 	for i := range r.Tokens {
 		switch {
 		case r.Tool.Writes(), !r.x.Is(r.low(i), "who") && !(r.low(i) == "which" && english.Plural(r.low(i+1)) && r.Tokens[i+1].Capital && r.low(i+2) == "are"): // "which Smiths are there?"

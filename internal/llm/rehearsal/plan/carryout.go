@@ -52,7 +52,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 
 // each carries an order out for each of the texts that a person lists for it.
 func (p *planner) each(r *match.Reading) string {
-	in, plans := r.Tool.Given(), []choice(nil)
+	in, plans := r.Tool.Inputs.First(func(f *match.Field) bool { return f.IsText() && f.Required }), []choice(nil)
 	list, _ := r.Args[in.Name].(string)
 	for given := true; len(items(list, r.Each)) != r.Each; {
 		if list, given = p.next(); !given {
@@ -133,7 +133,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	}
 	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return p.passes(r.Tool, f, args) })
 	pages := maxPages
-	if (r.Measure.Kind == "" || r.Measure.Column != "") && len(r.Filters) == 0 {
+	if (r.Measure.Kind == "" || r.Measure.Column != "" && r.Measure.By == "") && len(r.Filters) == 0 {
 		pages = 1
 	}
 	l := p.fetchPages(r.Tool, args, pages)
@@ -144,6 +144,9 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		read := len(l.Rows)
 		l.Rows = slices.DeleteFunc(l.Rows, func(one result.Row) bool { return !fits(p.Catalog, one, f) })
 		if len(l.Rows) == 0 && f.Text != "" {
+			if len(r.Said()) > 1 { // another value may be why
+				panic(end{none: true, text: speak.List(r, about, l, 0)})
+			}
 			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), "for"), f.Text, l.More, read)})
 		}
 	}

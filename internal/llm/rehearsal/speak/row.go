@@ -30,10 +30,8 @@ func holds(r result.Row, key string) bool {
 
 // ownID is the field that identifies a row: its first, if that is an id.
 func ownID(r result.Row) string {
-	if len(r.Keys) > 0 && match.IsID(r.Keys[0]) {
-		return r.Keys[0]
-	}
-	return ""
+	key := slices.Concat(r.Keys, []string{""})[0]
+	return map[bool]string{true: key}[match.IsID(key)]
 }
 
 // nameKey is the field that names a row without a first and a last name. The

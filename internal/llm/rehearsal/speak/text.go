@@ -115,11 +115,9 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	if name == "" || about.Name != "" && (r.Tool.Own || about.Row.Keys != nil) {
 		name = about.Name
 	}
-	whose := "The"
+	whose := map[bool]string{true: Clean(name) + "'s", false: "The"}[name != "" && name[:1] != strings.ToLower(name[:1])] // not "all deals"
 	if r.Target != nil && r.Target.Entity.Self || r.Tool.Own && r.Target == nil {
 		whose = "Your"
-	} else if name != "" && name[:1] != strings.ToLower(name[:1]) { // not "all deals"
-		whose = Clean(name) + "'s"
 	}
 	asked := func(w string) bool { return r.Asked[english.Stem(w)] && !r.Tool.Names(english.Stem(w)) }
 	for _, one := range rowsIn(data) { // "how many sick days do I have": one of its inner rows
@@ -204,21 +202,13 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	if l.Remark != "" {
 		answer += "\n\n" + Clean(l.Remark)
 	}
-	if l.More {
-		answer += "\n\nThe list is incomplete: there are more."
-	}
-	if l.Next != "" && r.Measure.Kind == "" {
-		answer += ` Say "next page" to see them.`
-	}
-	return answer
+	answer += map[bool]string{true: "\n\nThe list is incomplete: there are more."}[l.More]
+	return answer + map[bool]string{true: ` Say "next page" to see them.`}[l.More && r.Measure.Kind == ""]
 }
 
 // Counted writes a number of things.
 func Counted(n int, noun string) string {
-	if n == 1 {
-		noun = english.Singular(noun)
-	}
-	return fmt.Sprintf("%d %s", n, noun)
+	return fmt.Sprintf("%d %s", n, map[bool]string{true: english.Singular(noun), false: noun}[n == 1])
 }
 
 // narrowed says in brackets what a list was kept to, in the question's words.
@@ -230,10 +220,7 @@ func narrowed(r *match.Reading, about Thing) string {
 	if slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return f.Self }) {
 		parts = append(parts, "yours")
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (" + Clean(strings.Join(parts, ", ")) + ")"
+	return map[bool]string{true: " (" + Clean(strings.Join(parts, ", ")) + ")"}[len(parts) > 0]
 }
 
 // measured answers with figures over many rows: sums, an average, the extremes.
@@ -243,9 +230,11 @@ func measured(r *match.Reading, which string, l *Answer) string {
 	}
 	key := measuredColumn(r, l.Rows)
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool {
-		_, isNumber := one.Number(key)
-		return !isNumber && !(r.Measure.OverDates() && one.Text(key) != "")
+		return key != r.Tool.Rows && (one.Values[key] == nil || Masked(one, key))
 	})
+	if r.Measure.By != "" {
+		rows = totals(r.Tool, rows, r.Measure.By, key)
+	}
 	switch {
 	case len(rows) == 0:
 		return fmt.Sprintf("I cannot work that out: none of the %s has %s that you may see.", r.Tool.Rows, cmp.Or(Label(r.Tool, key), "such a number or date"))
@@ -299,10 +288,7 @@ func sum(rows []result.Row, key string, by int) json.Number {
 
 // ranked names the extreme rows, or the values of a column whose rows have the largest sums.
 func ranked(r *match.Reading, rows []result.Row, key, which string) string {
-	m := r.Measure
-	if m.By != "" {
-		rows = totals(r.Tool, rows, m.By, key)
-	}
+	m, keys := r.Measure, slices.Compact([]string{key, r.Tool.Rows})
 	slices.SortStableFunc(rows, func(a, b result.Row) int {
 		x, _ := a.Number(key)
 		y, _ := b.Number(key)
@@ -311,11 +297,18 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	if m.Kind == "lowest" || m.Kind == "oldest" {
 		slices.Reverse(rows)
 	}
-	rows = rows[:min(m.Count, len(rows))]
-	if len(rows) == 1 && m.By == "" {
-		return fmt.Sprintf("%s%s is the %s%s: %s.", Title(rows[0]), Described(rows[0]), m.Kind, which, facts(r.Tool, rows[0], []string{key}))
+	n := min(m.Count, len(rows))
+	for m.Count == 1 && n < len(rows) && rows[n].Values[key] == rows[0].Values[key] { // none of those is the highest
+		n++
 	}
-	return fmt.Sprintf("The %d %s with the %s %s%s:", len(rows), cmp.Or(m.Of, r.Tool.Rows), m.Kind, Label(r.Tool, key), which) + lines(r, rows, key, r.Tool.Rows)
+	extreme := m.Kind + map[bool]string{true: " number of"}[key == r.Tool.Rows] + " " + Label(r.Tool, key) + which
+	switch {
+	case n == 1 && m.By != "":
+		return fmt.Sprintf("%s has the %s: %s.", Title(rows[0]), extreme, value(r.Tool, key, rows[0].Values[key]))
+	case n == 1:
+		return fmt.Sprintf("%s%s is the %s%s: %s.", Title(rows[0]), Described(rows[0]), m.Kind, which, facts(r.Tool, rows[0], keys))
+	}
+	return fmt.Sprintf("The %d %s with the %s:", n, cmp.Or(m.Of, r.Tool.Rows), extreme) + lines(r, rows[:n], keys...)
 }
 
 // totals adds up a column over the rows that share a value: one row for each value.
@@ -326,7 +319,9 @@ func totals(t *match.Tool, rows []result.Row, by, key string) (out []result.Row)
 	}
 	for _, name := range slices.Sorted(maps.Keys(shared)) {
 		of := json.Number(strconv.Itoa(len(shared[name])))
-		out = append(out, result.Row{Keys: []string{by, key, t.Rows}, Values: map[string]any{by: name, key: sum(shared[name], key, 1), t.Rows: of}})
+		if name != "" || key == "" {
+			out = append(out, result.Row{Keys: []string{"name", key, t.Rows}, Values: map[string]any{"name": cmp.Or(name, "none"), key: sum(shared[name], key, 1), t.Rows: of}})
+		}
 	}
 	return out
 }
