@@ -120,6 +120,30 @@ func TestValuesThatDoNotFitAreExplained(t *testing.T) {
 	}
 }
 
+// TestAnswersAreSentences: a value that ends a sentence ends the answer's, and who may call
+// nothing is told so.
+func TestAnswersAreSentences(t *testing.T) {
+	t.Parallel()
+	d := sharedDemo(t)
+	for _, c := range []struct{ person, question, want string }{
+		{"carol.johnson", "Why was RetailMax Loyalty lost?", "RetailMax Loyalty's loss reason is Their present supplier halved the price."},
+		{"auditor.demo", "List all employees", "no tool is open to you."},
+	} {
+		if s := d.ask(t, c.person, c.question); !strings.HasSuffix(s.text, c.want) {
+			t.Errorf("%s asked %q: got %q, want %q", c.person, c.question, s.text, c.want)
+		}
+	}
+}
+
+// TestMarkingATicketClosesIt: people mark a ticket as solved, which is an order to close it.
+func TestMarkingATicketClosesIt(t *testing.T) {
+	t.Parallel()
+	s := sharedDemo(t).ask(t, "dan.williams", "mark TICK-001 as solved because the sign-in service was restarted")
+	if len(s.pending) != 1 || s.pending[0].Data["action"] != "close_ticket" || s.pending[0].Data["resolutionType"] != "solved" {
+		t.Errorf("tools %v, cards %v:\n%s", s.tools, s.pending, s.text)
+	}
+}
+
 // firstQuestion is one of testdata/first.txt; why says why its answer has one row, if so,
 // and says what the answer holds.
 type firstQuestion struct{ text, why, says string }
