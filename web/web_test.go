@@ -373,6 +373,26 @@ func TestRefusalIsSaidOnce(t *testing.T) {
 	}
 }
 
+// A guess of the model that a later call of the same tool made good is a step without
+// words; the refusal of another tool stays.
+func TestMendedGuessesSayNothing(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	event := func(id, tool string, data object) object {
+		return object{"type": "tool", "state": "complete", "tool": tool, "server": "tasks", "callId": id, "message": tool, "data": data}
+	}
+	wrong := object{"status": "error", "code": "INVALID_INPUT", "message": "The workspace cannot be used."}
+	rows := object{"status": "success", "data": []object{{"title": "One"}, {"title": "Two"}}, "metadata": object{"returnedCount": 2}}
+	g.on("POST /api/query", turn(event("1", "list_tasks", wrong), event("2", "list_projects", wrong), event("3", "list_tasks", rows), object{"type": "text", "text": "Two tasks."}))
+	p.Open(g.URL)
+	p.ask("What is due?")
+	p.Sees("[data-turn=done] [data-text]", "Two tasks.")
+	got := eval[[]string](p, `[...document.querySelectorAll("[data-refusal]")].map((n) => n.innerText.trim())`)
+	if want := []string{"", "The workspace cannot be used."}; !slices.Equal(got, want) {
+		t.Errorf("the refused steps say %q, want %q", got, want)
+	}
+}
+
 // Who signs out asks for nothing more: what was planned to be read again is dropped.
 func TestNothingIsAskedForAfterSigningOut(t *testing.T) {
 	t.Parallel()

@@ -120,8 +120,8 @@ func TestValuesThatDoNotFitAreExplained(t *testing.T) {
 	}
 }
 
-// TestAnswersAreSentences: a value that ends a sentence ends the answer's, and who may call
-// nothing is told so.
+// TestAnswersAreSentences: a value that ends a sentence ends the answer's, and who may call nothing
+// reads so.
 func TestAnswersAreSentences(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)

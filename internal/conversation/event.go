@@ -205,12 +205,16 @@ func displayName(tool string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// summary says the call's outcome in a line.
+// summary says the call's outcome in a line. Why a server refused what a model asked is for
+// the answer to say: the model may have guessed, and asks better next.
 func summary(e agent.ToolFinished) string {
 	o, name := e.Outcome, displayName(e.Call.Tool)
-	switch {
-	case o.Fault() != nil:
-		return o.Fault().Message
+	switch f := o.Fault(); {
+	case f != nil && f.Kind() == fault.Invalid:
+		return name + ": refused"
+	case f != nil:
+		message, _ := f.ForPeople()
+		return message
 	case o.Pending() != nil:
 		return name + " waits for your approval"
 	case o.Page() == nil:

@@ -92,7 +92,7 @@ function callView(part, turn) {
 function contentOf(part, head, turn) {
   const envelope = part.envelope.value;
   if (!envelope) return head;
-  if (part.state.value === "refused") return [head, refusal(envelope, turn)];
+  if (part.state.value === "refused") return [head, refusal(part, envelope, turn)];
   if (part.continues?.table) return head; // its rows are there
   const view = resultView(part, titleOf(part.tool), fieldsOf(part.tool));
   if (!view) return head;
@@ -107,10 +107,13 @@ function contentOf(part, head, turn) {
   return node;
 }
 
-// What the answer says in the same words is said once.
-function refusal(envelope, turn) {
+// What the answer says in the same words is said once, and a guess that a later call of
+// the same tool made good is none of a reader's business.
+function refusal(part, envelope, turn) {
   const { code = "", message, suggestedAction } = envelope.error ?? envelope;
   const untold = (sentence) => sentence && !(turn.state.value === "done" && turn.words.includes(sentence));
-  const words = () => inOurs(code, [message, suggestedAction].filter(untold).join(" ")).trim();
+  const after = () => turn.parts.value.slice(turn.parts.value.indexOf(part) + 1);
+  const mended = () => after().some((later) => later.kind === "call" && later.tool === part.tool && later.state.value === "complete");
+  const words = () => mended() ? "" : inOurs(code, [message, suggestedAction].filter(untold).join(" ")).trim();
   return el("p", { class: "hint", "data-refusal": code, hidden: () => !words() }, words);
 }
