@@ -61,9 +61,9 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	return r.Reading
 }
 
-// deed is how a question asks where or how something is done, and howto how to do it.
+// deed is how a question asks where or how something is done, or where a name of code is, and howto how to do it.
 var (
-	deed  = regexp.MustCompile(`^(?:show )?(where|how) (?:do we \w+ |(?:.+ )?(?:is|are) (?:.+ )?\w+ed$)`)
+	deed  = regexp.MustCompile(`^(?i:(?:show )?(where|how) (?:do we \w+ |(?:.+ )?(?:is|are) (?:.+ )?\w+ed$|is (?-i:(\w*[a-z][A-Z]\w*))$))`)
 	howto = regexp.MustCompile(`^(?:(?:show |explain )?how (?:(?:do|does|can|should|would) (?:i|we|you|one)|to)|what (?:do|should) i do (?:if|when)|what (?:is|are) the (?:way|process|procedure|steps) (?:to|for)|i (?:forgot|have forgotten)) `)
 )
 
@@ -72,22 +72,22 @@ var (
 func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
 	words, x := language.Lows(clause.Tokens), c.Words
 	text := strings.Join(words, " ")
-	m, opening := deed.FindStringSubmatch(text), howto.FindString(text)
+	m, opening := append(deed.FindStringSubmatch(language.Text(clause.Tokens)), "", "", ""), howto.FindString(text)
 	named := clause.negations == 0 && len(words) > 0 && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide")
 	guides := (opening != "" || named) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
-	f := t.Inputs.First(func(f *Field) bool { return f.Is(Search) && (guides || m != nil && f.also[m[1]]) })
+	f := t.Inputs.First(func(f *Field) bool { return f.Is(Search) && (guides || f.also[strings.ToLower(m[1])]) })
 	other := slices.ContainsFunc(clause.Tokens, func(w language.Token) bool {
 		known := func(t2 *Tool) bool { return t2 != t && t2.source[w.Stem] >= inColumns && !x.Is(w.Low, "idle") }
 		named := w.Capital && w.Text[1:] == w.Low[1:] && w.Low != clause.Verb
 		return x.Is(w.Low, "pronoun") || !guides && (named || w.Owns || x.Is(w.Low, "self", "quantity") || slices.ContainsFunc(c.All(), known))
 	})
 	words = slices.DeleteFunc(strings.Fields(text[len(opening):]), func(w string) bool { return x.Is(w, "idle", "self", "guide") || guides && x.Is(w, "vague") })
-	if f == nil || other || len(words) == 0 || !guides && len(words) < 2 {
+	if f == nil || other || len(words) == 0 || !guides && len(words) < 2 && m[2] == "" {
 		return nil
 	}
 	r := c.reading(t, clause)
 	words = words[:min(len(words), 6)]
-	if r.Args[f.Name] = strings.Join(words, " "); guides {
+	if r.Args[f.Name] = cmp.Or(m[2], strings.Join(words, " ")); guides {
 		r.Guide = words
 	}
 	r.Strong, r.vague, r.Score = guides, !guides, 5*inNoun.weight() // more than any guess at a name
