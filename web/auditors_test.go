@@ -27,7 +27,9 @@ func TestRecordIsSearchedOnThePage(t *testing.T) {
 			page = object{"events": []object{{"seq": 3, "time": "2026-11-21T09:00:00Z", "kind": "denial", "username": "frank.davis", "outcome": "INSUFFICIENT_PERMISSIONS"}}, "logs": []object{{"name": "gateway", "problem": "line 2 of audit.jsonl: altered"}}}
 		}
 		if strings.Contains(r.URL.RawQuery, "row=E-7") {
-			page = object{"events": []object{{"seq": 5, "kind": "outcome", "tool": "list_employees", "shown": "yes"}, {"seq": 4, "kind": "outcome", "tool": "list_tasks", "shown": "perhaps"}, {"seq": 2, "kind": "outcome", "tool": "get_employee"}}}
+			again := event(9, "applied", "success")
+			again["shown"] = "yes"
+			page = object{"events": []object{again, {"seq": 5, "kind": "outcome", "tool": "list_employees", "shown": "yes"}, {"seq": 4, "kind": "outcome", "tool": "list_tasks", "shown": "perhaps"}, {"seq": 2, "kind": "outcome", "tool": "get_employee"}}}
 		}
 		answer(http.StatusOK, page)(w, r)
 	})
@@ -61,8 +63,10 @@ func TestRecordIsSearchedOnThePage(t *testing.T) {
 	p.Sees("[data-event='5']", "showed this row, by the fingerprint of its id")
 	p.Sees("[data-event='4']", "perhaps showed this row")
 	p.Misses("[data-event='2'] [data-shown]")
+	p.Sees("[data-event='9'] [data-shown]", "showed this row") // which was there before
 	p.Until(`(() => { const f = document.querySelector("[data-filter=row]"); f.value = ""; f.form.requestSubmit(); return true; })()`)
-	p.Sees("[data-event='9']", "Delete employee · applied")
+	p.Sees("[data-event='8']", "Delete employee · approved")
+	p.Misses("[data-shown]")
 	p.Click("[data-verify]")
 	p.Sees("[data-chain=false] [data-chain-of=hr].error", "hr: The chain is not whole: lines were altered. line 42: altered")
 	p.Sees("[data-chain-of=gateway].hint", "gateway: The chain is whole. 1,234 events were read")

@@ -100,7 +100,7 @@ function verdict({ whole, status, events, last, broken, remarks = [] }) {
 function eventsOf(found, covered) {
   const body = el("tbody");
   const several = () => covered.peek()?.logs?.length > 1;
-  list(body, () => found.value, (event) => `${event.from} ${event.seq}`, (event) => rowOf(event(), several()));
+  list(body, () => found.value, (event) => `${event.from} ${event.seq} ${event.shown ?? ""}`, (event) => rowOf(event(), several()));
   const head = [t("Time"), t("Person"), t("What"), t("Outcome"), t("Rows"), t("Request")].map((words) => el("th", { scope: "col" }, words));
   return el("div", { class: "result scroll", tabindex: "0", role: "region", "aria-label": t("Events"), hidden: () => found.value.length === 0 }, el("table", { class: "grid", "data-events": true }, el("thead", {}, el("tr", {}, head)), body));
 }
