@@ -6,7 +6,7 @@ import { at, bind, el, show } from "./dom.js";
 import { keepFocus } from "./focus.js";
 import { effect, scope } from "./reactive.js";
 import * as store from "./store.js";
-import { isRehearsal, modelLabel, needsEnglish } from "./turn.js";
+import { isRehearsal, modelLabel } from "./turn.js";
 import { composerView } from "./views/composer.js";
 import { modelsView } from "./views/models.js";
 import { countView } from "./views/notify.js";
@@ -287,7 +287,7 @@ function drawModel() {
   badge.title = isRehearsal(name) ? t("A small planner answers by rules. It is no AI model.") : t("The model that answers");
   show(badge, Boolean(name));
   show(at("welcome"), !isRehearsal(name)); // it says that an AI answers
-  at("question").placeholder = needsEnglish() ? t("Ask a question, in English") : t("Ask a question");
+  at("question").placeholder = store.needsEnglish() ? t("Ask a question, in English") : t("Ask a question");
 }
 
 function drawBanners() {

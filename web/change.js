@@ -2,9 +2,8 @@
 // One change that waits for its person, or was answered: its truth is here, whatever
 // cards are drawn of it, and wherever the answer was given.
 
-import { gatewayNow, get, post } from "./api.js";
+import { gatewayNow, get, listOf, post } from "./api.js";
 import { computed, signal } from "./reactive.js";
-import { outcomeIn } from "./store.js";
 import { t } from "./words.js";
 
 const THINKING_MS = 300_000; // how long a person may think, when the card does not say
@@ -27,6 +26,9 @@ const STATES = new Map([["applied", "approved"], ["failed", "failed"], ["denied"
 
 // Errors of another system's tool: it ran, or may have, so it cannot be said that nothing was changed.
 const RAN = new Set(["OUTCOME_UNKNOWN", "TOOL_FAILED"]);
+
+/** outcomes tells of each change that was answered, with the id of its conversation. */
+export const outcomes = new EventTarget();
 
 /** now is the gateway's time in milliseconds, while something waits. */
 export const now = signal(gatewayNow());
@@ -187,7 +189,7 @@ export class Change {
     if (this.#watch && --clocks === 0) clearInterval(ticking);
     this.#watch = undefined;
     this.#become(state, words);
-    if (this.conversation.peek()) outcomeIn(this.conversation.peek());
+    if (this.conversation.peek()) outcomes.dispatchEvent(new CustomEvent("outcome", { detail: this.conversation.peek() }));
   }
 }
 
@@ -206,4 +208,35 @@ function deadlineOf(item) {
 function digestOf({ message, confirmationData }) {
   const { digest, expiresAt, approvalUrl, ...drawn } = confirmationData;
   return JSON.stringify([message, Object.entries(drawn).sort(([a], [b]) => (a < b ? -1 : 1))]);
+}
+
+// ---- all of them
+
+/** changes are all that the page knows of, by id, in the order in which they came. */
+export const changes = signal(/** @type {Map<string, Change>} */ (new Map()));
+/** unshown are requests that their server cannot show. */
+export const unshown = signal(/** @type {any[]} */ ([]));
+export const waiting = computed(() => [...changes.value.values()].filter((change) => change.waits.value));
+
+/** changeOf returns the change of an id, and makes it when it is new. @param {string} id */
+export function changeOf(id) {
+  const known = changes.peek().get(id);
+  if (known) return known;
+  const made = new Change(id);
+  changes.value = new Map(changes.peek()).set(id, made);
+  return made;
+}
+
+/** see takes a pending change as its server shows it. @param {any} envelope */
+export function see(envelope) {
+  const change = changeOf(envelope.confirmationId);
+  change.show(envelope);
+  return change;
+}
+
+/** learnChanges reads all that waits for this person. */
+export async function learnChanges() {
+  const body = await get("/api/confirmations");
+  for (const item of listOf(body, "confirmations")) see(item);
+  unshown.value = body?.unavailable ?? [];
 }

@@ -5,10 +5,11 @@
 
 import { announce } from "./announce.js";
 import { ask, DONE, Fault, follow, get, isBreak, post } from "./api.js";
+import { changeOf, see } from "./change.js";
 import { signal } from "./reactive.js";
 import { total } from "./spending.js";
-import { changeOf, named, see, serverOf } from "./store.js";
 import { incompleteHint } from "./table.js";
+import { serverOf } from "./tools.js";
 import { Turn } from "./turn.js";
 import { t } from "./words.js";
 
@@ -21,8 +22,9 @@ export class Conversation {
   #last = ""; // id of the last event seen
   #refreshing = /** @type {Promise<void> | null} */ (null);
 
-  /** @param {string} id */
-  constructor(id) {
+  /** @param {string} id @param {(conversation: Conversation) => void} named is called when it gets its id with the first answer */
+  constructor(id, named) {
+    this.named = named;
     this.id = signal(id);
     this.turns = signal(/** @type {Turn[]} */ ([]));
     this.running = signal(false);
@@ -225,7 +227,7 @@ export class Conversation {
     if (model) this.model.value = model;
     if (conversationId && conversationId !== this.id.peek()) {
       this.id.value = conversationId;
-      named(this);
+      this.named(this);
     }
     if (turn.stopping) this.#cancel(turn);
   }

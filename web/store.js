@@ -1,15 +1,19 @@
 // @ts-check
-// What the page knows: who is signed in, their conversations, the tools they may
-// call, the servers, the changes that wait or were answered. Every view is drawn
-// from here, and only what happens in here changes a view.
+// What the page knows: who is signed in and their conversations, and, of the modules
+// below, the tools they may call and the changes that wait or were answered. Every view
+// is drawn from here, and only what happens in here changes a view.
 
 import { Fault, get, listOf, patch, remove } from "./api.js";
-import { Change } from "./change.js";
+import { changeOf, learnChanges, outcomes } from "./change.js";
 import { Conversation } from "./conversation.js";
 import { personEvents } from "./events.js";
-import { label } from "./format.js";
-import { computed, signal } from "./reactive.js";
-import { t } from "./words.js";
+import { signal } from "./reactive.js";
+import { choice, defaultModel, servers } from "./tools.js";
+import { isRehearsal } from "./turn.js";
+import { language, t } from "./words.js";
+
+export * from "./tools.js";
+export { changeOf, changes, learnChanges, see, unshown, waiting } from "./change.js";
 
 /** @typedef {{ userId: string, username: string, name?: string, email?: string, roles?: string[] }} Person */
 
@@ -22,13 +26,6 @@ export const frozen = signal(/** @type {"" | "other" | "ended"} */ (""));
 /** lineLost: the person's stream is interrupted. */
 export const lineLost = signal(false);
 export const offline = signal(!navigator.onLine);
-export const tools = signal(/** @type {Map<string, any>} */ (new Map()));
-export const toolsProblem = signal("");
-export const models = signal(/** @type {any[]} */ ([]));
-export const defaultModel = signal("");
-/** choice is the model that the next question goes to; empty where there is one model. */
-export const choice = signal("");
-export const servers = signal(/** @type {Map<string, boolean>} */ (new Map()));
 /** conversations are those of the list, newest first; null before they are known. */
 export const conversations = signal(/** @type {any[] | null} */ (null));
 export const conversationsProblem = signal("");
@@ -37,66 +34,11 @@ export const running = signal(/** @type {Set<string>} */ (new Set()));
 /** removed are the ids of conversations whose deletion can still be undone. */
 export const removed = signal(/** @type {Set<string>} */ (new Set()));
 /** open is the conversation that is shown. */
-export const open = signal(new Conversation(""));
+export const open = signal(new Conversation("", named));
 export const opening = signal(Promise.resolve());
 export const problem = signal("");
 /** toast is a short message with something to do. */
 export const toast = signal(/** @type {null | { words: string, action?: string, run?: () => void }} */ (null));
-
-// ---- changes
-
-/** changes are all that the page knows of, by id, in the order in which they came. */
-export const changes = signal(/** @type {Map<string, Change>} */ (new Map()));
-/** unshown are requests that their server cannot show. */
-export const unshown = signal(/** @type {any[]} */ ([]));
-export const waiting = computed(() => [...changes.value.values()].filter((change) => change.waits.value));
-
-/** changeOf returns the change of an id, and makes it when it is new. @param {string} id */
-export function changeOf(id) {
-  const known = changes.peek().get(id);
-  if (known) return known;
-  const made = new Change(id);
-  changes.value = new Map(changes.peek()).set(id, made);
-  return made;
-}
-
-/** see takes a pending change as its server shows it. @param {any} envelope */
-export function see(envelope) {
-  const change = changeOf(envelope.confirmationId);
-  change.show(envelope);
-  return change;
-}
-
-/** learnChanges reads all that waits for this person. */
-export async function learnChanges() {
-  const body = await get("/api/confirmations");
-  for (const item of listOf(body, "confirmations")) see(item);
-  unshown.value = body?.unavailable ?? [];
-}
-
-// ---- what tools say of themselves
-
-/** titleOf is what people call a tool; a request of a connected server has the server's own name of it. @param {string} name @param {string} [server] */
-export const titleOf = (name, server) => t((tools.value.get(name) ?? tools.value.get(`${server}.${name}`))?.title ?? "") || label(name || t("this change"));
-export const fieldsOf = (name) => tools.value.get(name)?.fields?.output ?? {};
-export const serverOf = (name) => tools.value.get(name)?.server;
-
-export async function learnTools() {
-  try {
-    const body = await get("/api/tools");
-    tools.value = new Map(listOf(body, "tools").map((tool) => [tool.name, tool]));
-    servers.update((known) => new Map([...listOf(body, "servers").map((server) => /** @type {[string, boolean]} */ ([server.name, server.healthy !== false])), ...known]));
-    if (body.model) defaultModel.value = body.model;
-    toolsProblem.value = tools.peek().size ? "" : t("Your roles give you no tools here. The person who manages your account can change that.");
-  } catch (fault) {
-    toolsProblem.value = t("What you can ask could not be listed. {why}", { why: fault.message });
-  }
-}
-
-// Without the list, the gateway's default answers.
-export async function learnModels() {
-  models.value = listOf(await get("/api/models"), "models");
-}
 
 // ---- conversations
 
@@ -117,7 +59,7 @@ export async function learnConversations() {
 export function openConversation(id) {
   if (id && id === open.peek().id.peek()) return opening.peek();
   const known = id ? loaded.get(id) : undefined;
-  const conversation = known ?? new Conversation(id);
+  const conversation = known ?? new Conversation(id, named);
   if (id) loaded.set(id, conversation);
   for (const [old, one] of loaded) if (loaded.size > MOST_LOADED && !one.running.peek() && one !== conversation) loaded.delete(old);
   problem.value = "";
@@ -131,7 +73,7 @@ export function openConversation(id) {
 }
 
 /** named keeps a conversation that got its id with the first answer. @param {Conversation} conversation */
-export function named(conversation) {
+function named(conversation) {
   loaded.set(conversation.id.peek(), conversation);
   learnConversations();
 }
@@ -140,6 +82,12 @@ export async function renameConversation(id, title) {
   await patch(`/api/conversations/${encodeURIComponent(id)}`, { title });
   conversations.update((all) => all?.map((one) => (one.id === id ? { ...one, title } : one)) ?? null);
 }
+
+/** needsEnglish: the model that answers reads no other language, and the reader has another. */
+export const needsEnglish = () => language !== "en" && isRehearsal(choice.value || open.value.model.value || defaultModel.value);
+
+/** question is a declared one as it is shown and asked: in a language that reader and model share. @param {string} declared */
+export const question = (declared) => (needsEnglish() ? declared : t(declared));
 
 const UNDO_MS = 6000;
 /** @type {Map<string, () => void>} */
@@ -214,11 +162,12 @@ function soon(name, run) {
   planned.set(name, run);
 }
 
-/** changed is called by a change that was answered: its conversation has a new message. @param {string} id of a conversation */
-export function outcomeIn(id) {
+// A conversation of which a change was answered has a new message.
+outcomes.addEventListener("outcome", (event) => {
+  const id = /** @type {CustomEvent} */ (event).detail;
   const conversation = loaded.get(id);
   if (conversation && !conversation.running.peek()) soon(id, () => conversation.refresh().catch(() => {}));
-}
+});
 
 /** catchUp reads again what may have been missed while the line was lost. */
 export function catchUp() {

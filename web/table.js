@@ -6,7 +6,7 @@ import { post } from "./api.js";
 import { columnsOf, treeKey } from "./columns.js";
 import { isObject, isNumeric } from "./format.js";
 import { computed, signal } from "./reactive.js";
-import { fieldsOf } from "./store.js";
+import { fieldsOf } from "./tools.js";
 import { locale, rowsOf, t, number } from "./words.js";
 
 /** readAnswer reads both dialects of a page: data with metadata, and items with limit and offset. @param {any} envelope */

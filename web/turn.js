@@ -4,8 +4,8 @@
 
 import { announce } from "./announce.js";
 import { signal } from "./reactive.js";
-import { choice, defaultModel, open, titleOf } from "./store.js";
 import { pageIn, Table } from "./table.js";
+import { titleOf } from "./tools.js";
 import { inOurs, language, number, rowsOf, t } from "./words.js";
 
 /** isRehearsal says that no AI model answered. @param {string} model */
@@ -15,12 +15,6 @@ export const isRehearsal = (model) => /^rehearsal\b/i.test(model ?? "");
 export function modelLabel(model) {
   return isRehearsal(model) ? t("Rehearsal, not an AI model") : model;
 }
-
-/** needsEnglish: the model that answers reads no other language, and the reader has another. */
-export const needsEnglish = () => language !== "en" && isRehearsal(choice.value || open.value.model.value || defaultModel.value);
-
-/** question is a declared one as it is shown and asked: in a language that reader and model share. @param {string} declared */
-export const question = (declared) => (needsEnglish() ? declared : t(declared));
 
 export class Turn {
   #text = /** @type {any} */ (null); // the block that deltas go to

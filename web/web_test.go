@@ -405,7 +405,8 @@ func TestNothingIsAskedForAfterSigningOut(t *testing.T) {
 			const fetched = globalThis.fetch;
 			let count = 0;
 			globalThis.fetch = (path, ...rest) => (count += String(path).includes("/api/conversations/c1") ? 1 : 0, fetched(path, ...rest));
-			m.outcomeIn("c1");
+			const { outcomes } = await import("/change.js");
+			outcomes.dispatchEvent(new CustomEvent("outcome", { detail: "c1" }));
 			if (arg) m.leave();
 			await new Promise((done) => setTimeout(done, 70)); // after what was planned before, which timers keep in order
 			globalThis.fetch = fetched;

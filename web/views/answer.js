@@ -8,9 +8,9 @@ import { isRehearsal, modelLabel } from "../turn.js";
 import { total, usageWords } from "../spending.js";
 import { inOurs, moment, t } from "../words.js";
 import { cardView } from "./card.js";
-import { resultView } from "./facts.js";
 import { howView } from "./how.js";
 import { proseView } from "./prose.js";
+import { resultView } from "./result.js";
 import { copy } from "./share.js";
 import { namesRows } from "./named.js";
 

@@ -1,51 +1,40 @@
 // @ts-check
-// What is no list: one thing as terms and values, a tree as nested lists.
+// What is no list: one thing as terms and values, a tree as nested lists. A list inside of
+// it is a small table, or what drawList makes of it.
 
 import { cellView, columnsOf, INNER, nameOf, treeKey } from "../columns.js";
 import { data, el } from "../dom.js";
 import { isEmpty, isHidden, isIdentifier, isObject, label, snake, valueNode } from "../format.js";
-import { readAnswer, Table } from "../table.js";
 import { t } from "../words.js";
-import { shapesOf } from "./chart.js";
-import { codeKey, placeView } from "./code.js";
-import { gridView } from "./grid.js";
 
 const DEEPEST = 6;
 
-/** resultView draws the answer of a finished call; null when there is nothing to draw. @param {any} call @param {string} title @param {Record<string, any>} fields */
-export function resultView(call, title, fields) {
-  if (call.table) return gridView(call.table, title);
-  const answer = readAnswer(call.envelope.peek());
-  if (answer.rows && !answer.rows.length) return el("p", { class: "hint", "data-empty": true }, t("{title}: no rows that you may see.", { title }));
-  if (answer.rows) return el("div", { class: "result", "data-result": call.tool }, treeView(answer.rows, treeKey(answer.rows), 0));
-  if (!isObject(answer.data)) return answer.hint ? el("p", { class: "hint" }, answer.hint) : null;
-  const code = codeKey(answer.data, fields);
-  return el("div", { class: "result", "data-result": call.tool }, code ? el("div", { class: "places" }, placeView(answer.data, code)) : valueView(call.tool, answer.data, fields, 0));
-}
+/** @typedef {(key: string, rows: any[], fields: Record<string, any>) => any} DrawList */
 
-function valueView(key, value, fields, depth) {
+/** valueView draws a value of any shape. @param {string} key @param {any} value @param {Record<string, any>} fields @param {number} depth @param {DrawList} [drawList] */
+export function valueView(key, value, fields, depth, drawList) {
   if (depth >= DEEPEST) return el("code", {}, JSON.stringify(value).slice(0, 400));
-  if (isObject(value)) return objectView(value, fields, depth);
-  if (Array.isArray(value)) return arrayView(key, value, fields, depth);
+  if (isObject(value)) return objectView(value, fields, depth, drawList);
+  if (Array.isArray(value)) return arrayView(key, value, fields, depth, drawList);
   return valueNode(key, value, {}, fields[key]);
 }
 
-function objectView(object, fields, depth) {
+function objectView(object, fields, depth, drawList) {
   const branch = treeKey([object]);
   if (branch) return treeView([object], branch, 0);
-  return descriptionList(Object.entries(object).filter(([key, value]) => isTold(key, value)), object, fields, depth);
+  return descriptionList(Object.entries(object).filter(([key, value]) => isTold(key, value)), object, fields, depth, drawList);
 }
 
 function isTold(key, value) {
   return isHidden(value) || !(isEmpty(value) || INNER.test(snake(key)) || isIdentifier(key, value));
 }
 
-/** descriptionList draws entries as terms and their values. @param {[string, any][]} entries @param {any} row @param {Record<string, any>} fields @param {number} depth */
-export function descriptionList(entries, row = {}, fields = {}, depth = 0) {
+/** descriptionList draws entries as terms and their values. @param {[string, any][]} entries @param {any} row @param {Record<string, any>} fields @param {number} depth @param {DrawList} [drawList] */
+export function descriptionList(entries, row = {}, fields = {}, depth = 0, drawList = undefined) {
   const flat = ([, value]) => !isObject(value) && !(Array.isArray(value) && value.some(isObject));
   const pairs = [...entries.filter(flat), ...entries.filter((entry) => !flat(entry))].map(([key, value]) => {
     const nested = !flat([key, value]);
-    const shown = nested ? valueView(key, value, fields, depth + 1) : isolated(cellView(key, value, row, fields));
+    const shown = nested ? valueView(key, value, fields, depth + 1, drawList) : isolated(cellView(key, value, row, fields));
     return el("div", { class: nested ? "wide" : null, "data-field": key }, el("dt", {}, label(key, fields[key])), el("dd", {}, shown));
   });
   return el("dl", { class: "facts" }, pairs);
@@ -53,19 +42,11 @@ export function descriptionList(entries, row = {}, fields = {}, depth = 0) {
 
 const isolated = (shown) => (typeof shown === "string" ? data(shown) : shown);
 
-function arrayView(key, values, fields, depth) {
+function arrayView(key, values, fields, depth, drawList) {
   const objects = values.filter(isObject);
   if (!objects.length) return cellView(key, values, {}, fields);
   if (treeKey(objects)) return treeView(objects, treeKey(objects), depth);
-  return depth > 1 || objects.length < 2 ? smallTable(objects, label(key, fields[key]), fields) : partOf(key, objects, fields);
-}
-
-// A list inside of an answer is a table like any other; the stages of a pipeline are a
-// funnel first.
-function partOf(key, rows, fields) {
-  const table = new Table({ tool: key, server: "", fields, answer: { rows, more: false, next: null } });
-  if (shapesOf(rows, table.columns.peek())[0]?.kind === "funnel") table.view.value = "chart";
-  return gridView(table, label(key, fields[key]));
+  return !drawList || depth > 1 || objects.length < 2 ? smallTable(objects, label(key, fields[key]), fields) : drawList(key, objects, fields);
 }
 
 function smallTable(rows, title, fields) {
@@ -78,7 +59,8 @@ function smallTable(rows, title, fields) {
 
 // ---- trees
 
-function treeView(rows, key, depth) {
+/** treeView draws rows with rows under a key. @param {any[]} rows @param {string} key @param {number} depth */
+export function treeView(rows, key, depth) {
   return el("ul", { class: "tree" }, rows.map((row) => el("li", {}, branchView(row, key, depth))));
 }
 

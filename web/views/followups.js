@@ -5,8 +5,7 @@
 
 import { el } from "../dom.js";
 import { isIdentifier, isObject } from "../format.js";
-import { open, tools } from "../store.js";
-import { needsEnglish, question } from "../turn.js";
+import { needsEnglish, open, question, tools } from "../store.js";
 import { t } from "../words.js";
 
 const MOST = 3;

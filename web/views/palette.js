@@ -5,8 +5,7 @@ import { get, listOf } from "../api.js";
 import { announce } from "../announce.js";
 import { data, el } from "../dom.js";
 import { computed, effect, list, scope, signal } from "../reactive.js";
-import { conversations, isAuditor, tools } from "../store.js";
-import { question } from "../turn.js";
+import { conversations, isAuditor, question, tools } from "../store.js";
 import { t } from "../words.js";
 
 const MOST = 12;

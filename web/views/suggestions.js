@@ -3,8 +3,7 @@
 
 import { at, el, show } from "../dom.js";
 import { effect } from "../reactive.js";
-import { tools, toolsProblem } from "../store.js";
-import { needsEnglish, question } from "../turn.js";
+import { needsEnglish, question, tools, toolsProblem } from "../store.js";
 import { t } from "../words.js";
 
 const FIRST_FEW = 6;
