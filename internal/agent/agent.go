@@ -208,3 +208,13 @@ func (Truncated) event()    {}
 func (Unavailable) event()  {}
 func (Failed) event()       {}
 func (Done) event()         {}
+
+// open returns the callable tool of that name, or nil.
+func (s Toolset) open(name string) *Tool {
+	for i := range s.Open {
+		if s.Open[i].Name == name {
+			return &s.Open[i]
+		}
+	}
+	return nil
+}

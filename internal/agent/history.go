@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/tokens"
 )
 
 // largeResult is the tokens above which an older result is shortened when a
@@ -29,8 +28,6 @@ type fitter struct {
 	retain int // messages of the history that are kept, the newest, in whole turns
 	clip   clipper
 }
-
-const perMessage = 4
 
 // fit returns the conversation within the budget, and how many of its oldest turns
 // are left out. The question, the calls and results of the running turn, and the
@@ -249,32 +246,4 @@ func wordsOf(turn []Message) []Message {
 		}
 	}
 	return words
-}
-
-const perPart = 8
-
-// measure counts the tokens of messages as the model reads them.
-type measure struct {
-	count  *tokens.Counter
-	tables bool // rows are read as tables
-}
-
-// bytesOf is at least the tokens of messages.
-func bytesOf(messages []Message) (bytes int) {
-	for _, m := range messages {
-		bytes += perMessage
-		for _, p := range m.Parts {
-			switch p := p.(type) {
-			case Text:
-				bytes += len(p)
-			case Call:
-				bytes += perPart + len(p.Tool) + len(p.Args)
-			case CallResult:
-				bytes += perPart + len(p.Read())
-			case Opaque:
-				bytes += len(p.Data)
-			}
-		}
-	}
-	return bytes
 }

@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -193,3 +196,34 @@ func (u *Usage) Add(more *Usage) {
 	u.Model = cmp.Or(more.Model, u.Model)
 	u.Estimated = u.Estimated || more.Estimated
 }
+
+// callIDs are the ids of the calls of a conversation.
+type callIDs map[string]bool
+
+// complete adds what a model may leave out of a call: the arguments of a tool that
+// needs none, and an id that no other call of the conversation has. Some servers
+// count anew in each answer, and another model may go on with the conversation.
+func (known callIDs) complete(c Call) Call {
+	for n := len(known) + 1; !plainCallID.MatchString(c.ID) || known[c.ID]; n++ {
+		c.ID = fmt.Sprintf("call_%d", n)
+	}
+	known[c.ID] = true
+	if len(bytes.TrimSpace(c.Args)) == 0 {
+		c.Args = json.RawMessage("{}")
+	}
+	return c
+}
+
+func idsOf(history []Message) callIDs {
+	ids := callIDs{}
+	for _, m := range history {
+		for _, c := range m.Calls() {
+			ids[c.ID] = true
+		}
+	}
+	return ids
+}
+
+// plainCallID is an id that every provider takes back: Anthropic in these characters,
+// OpenAI in this length.
+var plainCallID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)

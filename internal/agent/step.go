@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
@@ -127,38 +127,11 @@ func (r *run) notOffered(name string) error {
 
 func (r *run) open(name string) *Tool { return r.offer.tool(name) }
 
-// open returns the callable tool of that name, or nil.
-func (s Toolset) open(name string) *Tool {
-	for i := range s.Open {
-		if s.Open[i].Name == name {
-			return &s.Open[i]
-		}
-	}
-	return nil
-}
-
 func (r *run) server(name string) string {
 	if t := r.open(name); t != nil {
 		return t.Server
 	}
 	return ""
-}
-
-// toolOutcome is the outcome of a call with what is needed to write it again.
-type toolOutcome struct {
-	result.Outcome
-	call      Call
-	untrusted []string // fields
-	clipped   bool     // the model reads a part of it
-}
-
-// within returns the result as it is kept.
-func (o toolOutcome) within(k Kept, whole CallResult) CallResult {
-	uncounted := o.Page() == nil && len(o.Data()) > 0 && o.Data()[0] == '['
-	if k != (Kept{}) && (uncounted || o.Rows() > k.Rows || len(whole.Answer) > k.Bytes) {
-		whole.Answer = result.ClipForModel(o.Outcome, o.untrusted, k.Rows, k.Bytes)
-	}
-	return whole
 }
 
 // finished emits a call's outcome and returns it as the model reads it.
@@ -182,33 +155,37 @@ func (r *run) finished(c Call, o result.Outcome) (CallResult, toolOutcome) {
 	return r.window.read(CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Untrusted: marked}), toolOutcome{Outcome: o, call: c, untrusted: untrusted}
 }
 
-// plainCallID is an id that every provider takes back: Anthropic in these characters,
-// OpenAI in this length.
-var plainCallID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
+// Limits of the progress of one call.
+const (
+	reportPause = time.Second // at least, between two reports
+	maxReports  = 100
+)
 
-// callIDs are the ids of the calls of a conversation.
-type callIDs map[string]bool
-
-// complete adds what a model may leave out of a call: the arguments of a tool that
-// needs none, and an id that no other call of the conversation has. Some servers
-// count anew in each answer, and another model may go on with the conversation.
-func (known callIDs) complete(c Call) Call {
-	for n := len(known) + 1; !plainCallID.MatchString(c.ID) || known[c.ID]; n++ {
-		c.ID = fmt.Sprintf("call_%d", n)
-	}
-	known[c.ID] = true
-	if len(bytes.TrimSpace(c.Args)) == 0 {
-		c.Args = json.RawMessage("{}")
-	}
-	return c
+// callReport is a report of the call of that index.
+type callReport struct {
+	index    int
+	progress result.Progress
 }
 
-func idsOf(history []Message) callIDs {
-	ids := callIDs{}
-	for _, m := range history {
-		for _, c := range m.Calls() {
-			ids[c.ID] = true
+// withReports asks for the progress of one call. Reports beyond the limits are
+// dropped, and so is one that the turn has no time to take.
+func withReports(ctx context.Context, index int, reports chan<- callReport) context.Context {
+	var (
+		mu    sync.Mutex
+		count int
+		last  time.Time
+	)
+	return result.WithProgress(ctx, func(p result.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		if count == maxReports || count > 0 && now.Sub(last) < reportPause {
+			return
 		}
-	}
-	return ids
+		select {
+		case reports <- callReport{index, p}:
+			count, last = count+1, now
+		default:
+		}
+	})
 }

@@ -171,3 +171,14 @@ func lineOf(role Role, p Part) string {
 	}
 	return ""
 }
+
+// space is what the instructions, the tools, the summary and the question leave of
+// the budget.
+func (w *window) space() int {
+	return max(0, w.left()-perMessage-w.count.Count(w.turn.Question))
+}
+
+// left is what the instructions, the tools and the summary leave of the budget.
+func (w *window) left() int {
+	return w.turn.Budget - w.fixed - noteSize - w.count.Count(w.memory.Summary)
+}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -53,25 +51,6 @@ type Log struct {
 	syncing sync.Mutex // one sync or change of files at a time; never taken while mu is held
 	kept    position   // the end of what is synced to disk
 	suspect bool       // a sync failed: the operating system may have dropped its pages
-}
-
-// position is a position between two lines.
-type position struct {
-	seq  uint64
-	size int64
-}
-
-// file is the log file: an *os.File opened with O_APPEND.
-type file interface {
-	io.WriteCloser
-	Truncate(size int64) error
-	Sync() error
-}
-
-type headFile interface {
-	io.WriterAt
-	Sync() error
-	Close() error
 }
 
 // Append implements [Sink]. It returns SERVICE_UNAVAILABLE when the event could
@@ -186,29 +165,6 @@ func (l *Log) count() {
 	l.torn = true // the head needs the count
 }
 
-// put writes a line and then the head, so that the head never names an event
-// that is missing.
-func (l *Log) put(line []byte, head Head) error {
-	l.torn = true
-	if _, err := l.file.Write(line); err != nil {
-		return err
-	}
-	if err := l.writeHead(head); err != nil {
-		return err
-	}
-	l.torn, l.last = false, head
-	l.size += int64(len(line))
-	return nil
-}
-
-// writeHead overwrites the head in place, which works on a full disk.
-func (l *Log) writeHead(at Head) error {
-	h := SignedHead{Log: l.id, Name: l.o.Name, Seq: at.Seq, Hash: at.Hash, Unwritten: l.unwritten}
-	l.o.Signer.sign(&h)
-	_, err := l.head.WriteAt(h.encode(), 0)
-	return err
-}
-
 // SignedHead returns the end of the log, and the number of its last event that is
 // not an anchor.
 func (l *Log) SignedHead() (h SignedHead, others uint64) {
@@ -217,18 +173,6 @@ func (l *Log) SignedHead() (h SignedHead, others uint64) {
 	h = SignedHead{Log: l.id, Name: l.o.Name, Seq: l.last.Seq, Hash: l.last.Hash, Unwritten: l.unwritten}
 	l.o.Signer.sign(&h)
 	return h, l.others
-}
-
-// repair truncates what a failed put left.
-func (l *Log) repair() error {
-	if !l.torn {
-		return nil
-	}
-	if err := errors.Join(l.file.Truncate(l.size), l.writeHead(l.last)); err != nil {
-		return err
-	}
-	l.torn = false
-	return nil
 }
 
 // sync returns when the event is on disk. Concurrent callers share syncs: while
@@ -252,29 +196,6 @@ func (l *Log) sync(seq uint64) error {
 	return nil
 }
 
-func (l *Log) end() position {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return position{l.last.Seq, l.size}
-}
-
-// rewrite writes the lines since the last successful sync again. After a failed
-// sync the operating system may count them as written, and report the next sync
-// as successful without them.
-func (l *Log) rewrite(end position) error {
-	if !l.suspect {
-		return nil
-	}
-	f, err := os.OpenFile(l.path, os.O_RDWR, 0) // the append-only descriptor cannot write in place
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	lines := io.NewSectionReader(f, l.kept.size, end.size-l.kept.size)
-	_, err = io.Copy(io.NewOffsetWriter(f, l.kept.size), lines)
-	return err
-}
-
 // Close syncs everything to disk and releases the path. Append fails after it.
 func (l *Log) Close() error {
 	l.syncing.Lock()
@@ -289,6 +210,3 @@ func (l *Log) Close() error {
 }
 
 var _ Sink = (*Log)(nil)
-
-// onDisk are the files that a log writes, as they were opened.
-type onDisk struct{ file, head fs.FileInfo }

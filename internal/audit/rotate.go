@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -177,4 +178,84 @@ func syncFolder(path string) error {
 		return err
 	}
 	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// position is a position between two lines.
+type position struct {
+	seq  uint64
+	size int64
+}
+
+// file is the log file: an *os.File opened with O_APPEND.
+type file interface {
+	io.WriteCloser
+	Truncate(size int64) error
+	Sync() error
+}
+
+type headFile interface {
+	io.WriterAt
+	Sync() error
+	Close() error
+}
+
+// onDisk are the files that a log writes, as they were opened.
+type onDisk struct{ file, head fs.FileInfo }
+
+// put writes a line and then the head, so that the head never names an event
+// that is missing.
+func (l *Log) put(line []byte, head Head) error {
+	l.torn = true
+	if _, err := l.file.Write(line); err != nil {
+		return err
+	}
+	if err := l.writeHead(head); err != nil {
+		return err
+	}
+	l.torn, l.last = false, head
+	l.size += int64(len(line))
+	return nil
+}
+
+// writeHead overwrites the head in place, which works on a full disk.
+func (l *Log) writeHead(at Head) error {
+	h := SignedHead{Log: l.id, Name: l.o.Name, Seq: at.Seq, Hash: at.Hash, Unwritten: l.unwritten}
+	l.o.Signer.sign(&h)
+	_, err := l.head.WriteAt(h.encode(), 0)
+	return err
+}
+
+// repair truncates what a failed put left.
+func (l *Log) repair() error {
+	if !l.torn {
+		return nil
+	}
+	if err := errors.Join(l.file.Truncate(l.size), l.writeHead(l.last)); err != nil {
+		return err
+	}
+	l.torn = false
+	return nil
+}
+
+func (l *Log) end() position {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return position{l.last.Seq, l.size}
+}
+
+// rewrite writes the lines since the last successful sync again. After a failed
+// sync the operating system may count them as written, and report the next sync
+// as successful without them.
+func (l *Log) rewrite(end position) error {
+	if !l.suspect {
+		return nil
+	}
+	f, err := os.OpenFile(l.path, os.O_RDWR, 0) // the append-only descriptor cannot write in place
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := io.NewSectionReader(f, l.kept.size, end.size-l.kept.size)
+	_, err = io.Copy(io.NewOffsetWriter(f, l.kept.size), lines)
+	return err
 }

@@ -7,57 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"countersign.dev/internal/client/draw"
 	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
 )
-
-// errEnd ends a chat as its person wants.
-var errEnd = errors.New("the chat ends")
-
-var errStopped = errors.New("the answer was stopped")
-
-// The payloads of the gateway's messages, as docs/live.md has them.
-type (
-	connectionPayload struct {
-		State, Message, SessionID string
-		Gap                       bool
-	}
-	startPayload  struct{ Text, Model string }
-	textPayload   struct{ Content string }
-	statusPayload struct {
-		State, Tool, Server, CallID, Message string
-		Args, Data                           json.RawMessage
-	}
-	outcomePayload struct{ ConfirmationID, Status, Message, ReplyTo string }
-	errorPayload   struct{ Code, Message, SuggestedAction, ReplyTo string }
-	endPayload     struct{ Reason string }
-)
-
-// turn is one answer as it arrives. Text is printed at once; tables and warnings
-// follow at its end.
-type turn struct {
-	own      bool // it answers the question of this terminal
-	text     strings.Builder
-	args     map[string]json.RawMessage // by call
-	tables   []table
-	warnings []string
-	parts    map[string]string // the warnings of pages, by the calls for their next pages
-	problem  error
-}
-
-func newTurn() *turn {
-	return &turn{args: map[string]json.RawMessage{}, parts: map[string]string{}}
-}
-
-// answers is the answer that arrives, to a question on any device.
-type answers struct {
-	*view
-	turn  *turn
-	read  []table // for the last answer
-	label string  // of the model, as it was printed last
-}
 
 // take draws one message of the gateway. Types of a later version are passed over.
 func (c *chat) take(ctx context.Context, m *message) error {
@@ -304,3 +259,27 @@ func decode[T any](payload json.RawMessage) (v T, err error) {
 	}
 	return v, nil
 }
+
+// attached is called when there is a connection again. What was sent before may not
+// have arrived: an answer to a change is sent again, which has no second effect; a
+// question is given up when its answer does not begin.
+func (c *chat) attached(ctx context.Context) {
+	c.connected = true
+	if c.decision != nil {
+		c.sendDecision(ctx)
+	}
+	switch q := c.asked; {
+	case q == nil:
+	case !q.sent:
+		q.send(ctx, c.link, c.Model)
+	case !q.begun:
+		c.late = time.After(startTime)
+	}
+	if q := c.asked; q != nil && q.stopping {
+		_ = c.link.send(ctx, order{Type: "cancel"}) // the next connection sends it again
+	}
+}
+
+// startTime is how long a question that was sent before a connection was lost may
+// take to begin after it is there again: it may not have arrived.
+const startTime = 5 * time.Second

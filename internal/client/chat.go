@@ -1,20 +1,13 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
-	"strconv"
 	"time"
 
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/result"
 )
-
-// startTime is how long a question that was sent before a connection was lost may
-// take to begin after it is there again: it may not have arrived.
-const startTime = 5 * time.Second
 
 // Chat asks one question, or holds a conversation when there is none, over the
 // gateway's WebSocket. Pending changes are shown, and in a conversation they can be
@@ -43,43 +36,6 @@ func Chat(ctx context.Context, o Options, question string) error {
 	err = c.run(ctx)
 	c.screen.endLine()
 	return err
-}
-
-func newChat(o Options, cl *client, i *input) *chat {
-	v := &view{gateway: cl, screen: newScreen(o, i), json: o.JSON, out: o.Out, fields: map[string]result.Fields{}}
-	return &chat{Options: o, view: v, deck: deck{view: v, input: i}, answers: answers{view: v}, input: i, settled: map[string]bool{}}
-}
-
-// chat is one terminal in a conversation. All of it belongs to the goroutine that
-// runs it; a link and an input report on channels.
-type chat struct {
-	Options
-	*view
-	deck    // the changes that wait
-	answers // what arrives
-	input   *input
-	once    bool // it ends with the answer to its question
-
-	id        string // of the conversation; empty until the gateway has named it
-	link      *link
-	arrivals  chan arrival
-	unlink    func()
-	connected bool
-
-	asked  *question        // own one, until its answer has ended
-	late   <-chan time.Time // when a question that may be lost is given up
-	orders int              // messages that were sent
-
-	decision *decision       // that was sent, until its outcome has come
-	settled  map[string]bool // confirmations whose outcome was printed
-}
-
-// question is an own question whose answer has not ended.
-type question struct {
-	id, text string
-	sent     bool // maybe: the connection may have been lost with it
-	begun    bool
-	stopping bool // the person wants no answer any more
 }
 
 func (c *chat) run(ctx context.Context) error {
@@ -140,40 +96,6 @@ func (c *chat) entered(ctx context.Context, l line) error {
 	return nil
 }
 
-// begin links the chat to a conversation, or to a new one.
-func (c *chat) begin(ctx context.Context, id string) error {
-	l := &link{client: c.gateway, session: id}
-	var stored *wholeConversation
-	if id != "" {
-		var err error
-		if stored, err = c.gateway.conversation(ctx, id); err != nil {
-			return err
-		}
-		l.after = seqOf(stored.LastEventID)
-	}
-	if c.unlink != nil {
-		c.unlink()
-	}
-	c.id, c.connected, c.turn, c.deck.pending, c.list, c.read = "", false, nil, nil, nil, nil
-	arrivals, linked := make(chan arrival, 64), make(chan struct{})
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		defer close(linked)
-		l.run(ctx, func(a arrival) {
-			select {
-			case arrivals <- a:
-			case <-ctx.Done():
-			}
-		})
-	}()
-	c.link, c.arrivals = l, arrivals
-	c.unlink = func() { l.close(); cancel(); <-linked }
-	if stored != nil {
-		c.showStored(ctx, stored)
-	}
-	return nil
-}
-
 // arrived takes what the link reports.
 func (c *chat) arrived(ctx context.Context, a arrival) error {
 	switch {
@@ -203,49 +125,6 @@ func (c *chat) unlinked(ctx context.Context, err error) error {
 	return c.begin(ctx, "")
 }
 
-// attached is called when there is a connection again. What was sent before may not
-// have arrived: an answer to a change is sent again, which has no second effect; a
-// question is given up when its answer does not begin.
-func (c *chat) attached(ctx context.Context) {
-	c.connected = true
-	if c.decision != nil {
-		c.sendDecision(ctx)
-	}
-	switch q := c.asked; {
-	case q == nil:
-	case !q.sent:
-		q.send(ctx, c.link, c.Model)
-	case !q.begun:
-		c.late = time.After(startTime)
-	}
-	if q := c.asked; q != nil && q.stopping {
-		_ = c.link.send(ctx, order{Type: "cancel"}) // the next connection sends it again
-	}
-}
-
-// ask sends a question, now or when there is a connection.
-func (c *chat) ask(ctx context.Context, text string) {
-	c.asked = &question{id: c.nextID(), text: text}
-	if c.connected {
-		c.asked.send(ctx, c.link, c.Model)
-	}
-}
-
-// send sends a question by a link. model is empty for that of the conversation.
-func (q *question) send(ctx context.Context, l *link, model string) {
-	payload := map[string]string{"text": q.text}
-	if model != "" {
-		payload["model"] = model
-	}
-	err := l.send(ctx, order{Type: "message", ID: q.id, Payload: payload})
-	q.sent = !errors.Is(err, errNotConnected)
-}
-
-func (c *chat) nextID() string {
-	c.orders++
-	return "m" + strconv.Itoa(c.orders)
-}
-
 // interrupted stops the answer; a second time, or when there is none, the chat.
 func (c *chat) interrupted(ctx context.Context) error {
 	q := c.asked
@@ -270,20 +149,4 @@ func giveUp(once bool) error {
 		return errStopped
 	}
 	return errEnd
-}
-
-// failed ends the own question without an answer.
-func (c *chat) failed(err error) error {
-	stopped := c.asked != nil && c.asked.stopping
-	c.asked, c.turn = nil, nil
-	if c.once {
-		return err
-	}
-	c.screen.endLine()
-	if stopped {
-		c.screen.remark(cmp.Or(safe(err.Error()), "Stopped."))
-		return nil
-	}
-	c.screen.remark(safe(err.Error()))
-	return nil
 }

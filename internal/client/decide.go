@@ -15,21 +15,6 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// deck is the changes that wait and were drawn.
-type deck struct {
-	*view
-	input   *input
-	pending []*result.Pending
-}
-
-// decision is an answer to a change that waits.
-type decision struct {
-	id       string // of the message
-	card     *result.Pending
-	approved bool
-	digest   string // of what was drawn
-}
-
 // waits draws a change that waits for its person, and where it is answered when
 // the chat ends with it.
 func (d *deck) waits(ctx context.Context, envelope json.RawMessage, ends bool) error {

@@ -6,35 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"time"
 
 	"countersign.dev/internal/client/draw"
 	"countersign.dev/internal/result"
 )
-
-// summary is a conversation in a list.
-type summary struct {
-	ID      string    `json:"id"`
-	Title   string    `json:"title"`
-	Updated time.Time `json:"updated"`
-}
-
-// wholeConversation is a conversation with its messages, which contain everything
-// up to an event.
-type wholeConversation struct {
-	summary
-	LastEventID string `json:"lastEventId"`
-	Messages    []struct {
-		Role    string          `json:"role"`
-		Content string          `json:"content"` // of a tool: an envelope
-		Tool    string          `json:"tool"`
-		Server  string          `json:"server"`
-		Args    json.RawMessage `json:"args"`
-		Notes   []notePayload   `json:"notes"`
-	} `json:"messages"`
-}
-
-type notePayload struct{ Text string }
 
 func (c *client) conversation(ctx context.Context, id string) (*wholeConversation, error) {
 	whole := &wholeConversation{}
@@ -80,12 +55,6 @@ func (v *view) showResult(ctx context.Context, server, tool string, args, envelo
 		_ = v.draw(ctx, tool, rows) // into memory, and on the screen
 	}
 	v.list = nextOf(server, tool, args, o.Page())
-}
-
-// list is a list that has another page: the same call goes on there.
-type list struct {
-	server, tool string
-	args         map[string]json.RawMessage
 }
 
 // nextOf returns how the page after one is asked for; nil when there is none, or its
@@ -155,6 +124,40 @@ func (v *view) showPage(ctx context.Context, l *list, o result.Outcome) error {
 	}
 	if v.list != nil {
 		v.screen.remark("/next shows more rows.")
+	}
+	return nil
+}
+
+// begin links the chat to a conversation, or to a new one.
+func (c *chat) begin(ctx context.Context, id string) error {
+	l := &link{client: c.gateway, session: id}
+	var stored *wholeConversation
+	if id != "" {
+		var err error
+		if stored, err = c.gateway.conversation(ctx, id); err != nil {
+			return err
+		}
+		l.after = seqOf(stored.LastEventID)
+	}
+	if c.unlink != nil {
+		c.unlink()
+	}
+	c.id, c.connected, c.turn, c.deck.pending, c.list, c.read = "", false, nil, nil, nil, nil
+	arrivals, linked := make(chan arrival, 64), make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer close(linked)
+		l.run(ctx, func(a arrival) {
+			select {
+			case arrivals <- a:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	c.link, c.arrivals = l, arrivals
+	c.unlink = func() { l.close(); cancel(); <-linked }
+	if stored != nil {
+		c.showStored(ctx, stored)
 	}
 	return nil
 }

@@ -3,23 +3,11 @@ package client
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"countersign.dev/internal/client/draw"
 	"countersign.dev/internal/result"
 )
-
-// view shows what the gateway stores: lists, pages and conversations.
-type view struct {
-	gateway *client
-	screen  *screen
-	out     io.Writer
-	json    bool                     // pages are printed on out as they are
-	list    *list                    // the last one that has a next page
-	found   []summary                // what /history has listed
-	fields  map[string]result.Fields // of the tools whose rows or cards were drawn
-}
 
 // draw prints rows as a table that fits.
 func (v *view) draw(ctx context.Context, tool string, rows []result.Row) error {

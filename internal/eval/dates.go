@@ -1,12 +1,8 @@
 package eval
 
 import (
-	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"countersign.dev/internal/calendar"
@@ -38,39 +34,6 @@ func datesOn(day time.Time) map[string]string {
 	return texts
 }
 
-// on returns the question with its placeholders replaced.
-func (q Question) on(day time.Time) Question {
-	dates := datesOn(day)
-	fill := func(text string) string {
-		return placeholder.ReplaceAllStringFunc(text, func(p string) string { return dates[strings.Trim(p, "{}")] })
-	}
-	return q.mapped(fill)
-}
-
-// mapped returns the question with every text but a tool's name mapped.
-func (q Question) mapped(f func(string) string) Question {
-	all := func(texts []string) []string {
-		out := make([]string, len(texts))
-		for i, text := range texts {
-			out[i] = f(text)
-		}
-		return out
-	}
-	q.Ask, q.Rows, q.Never, q.Says = f(q.Ask), all(q.Rows), all(q.Never), slices.Clone(q.Says)
-	for i, any := range q.Says {
-		q.Says[i] = all(any)
-	}
-	q.Calls = slices.Clone(q.Calls)
-	for i, c := range q.Calls {
-		args := make(map[string]any, len(c.Args))
-		for name, value := range c.Args {
-			args[name] = mapValue(value, f)
-		}
-		q.Calls[i].Args = args
-	}
-	return q
-}
-
 func mapValue(value any, f func(string) string) any {
 	switch v := value.(type) {
 	case string:
@@ -83,21 +46,4 @@ func mapValue(value any, f func(string) string) any {
 		return out
 	}
 	return value
-}
-
-func (q Question) checkPlaceholders() error {
-	known := datesOn(time.Unix(0, 0).UTC())
-	var unknown string
-	q.mapped(func(text string) string {
-		for _, p := range placeholder.FindAllStringSubmatch(text, -1) {
-			if known[p[1]] == "" {
-				unknown = p[1]
-			}
-		}
-		return text
-	})
-	if unknown != "" {
-		return fmt.Errorf("there is no placeholder {%s}; there are %s", unknown, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
-	}
-	return nil
 }

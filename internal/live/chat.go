@@ -21,14 +21,6 @@ import (
 // maxFrame bounds the bytes of a client's message.
 const maxFrame = 16 << 10
 
-// position is where a connection begins to read.
-type position struct {
-	conversation conversation.Conversation
-	state        string // connected, reconnected
-	after        string // id of an event
-	gap          bool   // what followed the client's event is no longer kept
-}
-
 // Chat serves GET /ws, the WebSocket of one conversation of the caller:
 // ?sessionId= names it, and ?after= the number of the last event that arrived;
 // without them a conversation begins with the first message. The gate has checked
@@ -139,4 +131,22 @@ type connection struct {
 	// Used by the reader alone.
 	refused  int // messages in a row
 	messages int // that were read
+}
+
+// serve greets the client and begins to read its messages, to send events and to
+// ping. Only the reading has a goroutine while nothing happens. What ends first closes the
+// connection; that ends the reading, which ends the rest.
+func (c *connection) serve(at position) {
+	ctx := c.request.Context()
+	c.right, c.stopRight = c.server.o.Right(c.request) // reading goes on without it, so that the client learns why it is disconnected
+	c.log(ctx, "WebSocket opened", "state", at.state)
+	c.list(ctx, true)
+	c.sent.Store(seqOf(at.after))
+	if c.send(frame{Type: "connection", Payload: c.greeting(at)}) != nil {
+		c.close()
+		return
+	}
+	c.stopEvents = c.server.o.Conversations.FollowFunc(c.right, c.conversation.Log(), at.after, c.deliver)
+	c.stopBeat = c.beat(c.right)
+	go c.await()
 }

@@ -17,24 +17,6 @@ const (
 	reconnectIn  = time.Second      // after a drain
 )
 
-// serve greets the client and begins to read its messages, to send events and to
-// ping. Only the reading has a goroutine while nothing happens. What ends first closes the
-// connection; that ends the reading, which ends the rest.
-func (c *connection) serve(at position) {
-	ctx := c.request.Context()
-	c.right, c.stopRight = c.server.o.Right(c.request) // reading goes on without it, so that the client learns why it is disconnected
-	c.log(ctx, "WebSocket opened", "state", at.state)
-	c.list(ctx, true)
-	c.sent.Store(seqOf(at.after))
-	if c.send(frame{Type: "connection", Payload: c.greeting(at)}) != nil {
-		c.close()
-		return
-	}
-	c.stopEvents = c.server.o.Conversations.FollowFunc(c.right, c.conversation.Log(), at.after, c.deliver)
-	c.stopBeat = c.beat(c.right)
-	go c.await()
-}
-
 // close ends everything of the connection.
 func (c *connection) close() {
 	defer c.ended()
@@ -198,4 +180,12 @@ func (c *connection) list(ctx context.Context, open bool) {
 	if err != nil && ctx.Err() == nil {
 		c.server.o.Log.WarnContext(ctx, "the list of connections could not be written", "error", err)
 	}
+}
+
+// position is where a connection begins to read.
+type position struct {
+	conversation conversation.Conversation
+	state        string // connected, reconnected
+	after        string // id of an event
+	gap          bool   // what followed the client's event is no longer kept
 }

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"countersign.dev/internal/agent"
@@ -177,3 +178,32 @@ func (r *Registry) Choose(name string) (agent.Choice, error) {
 
 // List returns all models, sorted by name.
 func (r *Registry) List() []agent.Choice { return slices.Clone(r.choices) }
+
+// fallBack lets the policy's model answer for every other one.
+func (r *Registry) fallBack(p Policy) error {
+	if p.Fallback == "" {
+		return nil
+	}
+	second, err := r.Choose(p.Fallback)
+	if err != nil {
+		return fmt.Errorf("the fallback model %q is not configured", p.Fallback)
+	}
+	for i := range r.choices {
+		c := &r.choices[i]
+		if c.Name() == p.Fallback || c.Provider == Rehearsal {
+			continue
+		}
+		c.Model = falling{c.Model, second.Model, new(atomic.Int64), p.Log, time.Now}
+		c.Budget = smaller(c.Budget, second.Budget)
+	}
+	return nil
+}
+
+// smaller is the budget that suits both models; 0 is the gateway's default, which
+// is smaller than any other.
+func smaller(a, b int) int {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return min(a, b)
+}

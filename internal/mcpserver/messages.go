@@ -5,35 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
-	"sync/atomic"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/gate"
-	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/telemetry"
-)
-
-// listTTL is how long a client may keep a list of tools. Short, because a role
-// may change with the next token.
-const listTTL = 5 * time.Second
-
-func cacheable() mcp.Cacheable {
-	return mcp.Cacheable{TTLMs: int(listTTL.Milliseconds()), CacheScope: "private"}
-}
-
-// The keys of a tool's _meta.
-const (
-	metaKind      = "countersign/kind"
-	metaRoles     = "countersign/roles"
-	metaUntrusted = "countersign/untrusted"
-	metaFields    = "countersign/fields" // only to a gateway that fetches the catalogue
 )
 
 // answer is the receiving middleware: it answers tools/list and tools/call from
@@ -67,20 +46,6 @@ func (s *Server) answer(next mcp.MethodHandler) mcp.MethodHandler {
 
 func panicked(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
 
-// withCaller puts the caller of this request into the context, in place of the
-// caller of a session's first request. Without one it returns ctx unchanged.
-func withCaller(ctx context.Context, extra *mcp.RequestExtra, meta mcp.Meta) (context.Context, *access.Principal, error) {
-	c := callerOf(extra)
-	if c.who == nil {
-		return ctx, nil, fault.Unauthorized.New("The request has no caller.")
-	}
-	if c.names.Trace == "" {
-		carried, _ := meta["traceparent"].(string)
-		c.names.Trace = httpx.TraceID(carried)
-	}
-	return admission.With(access.With(telemetry.WithRequest(ctx, c.names), c.who), c.work), c.who, nil
-}
-
 func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result, error) {
 	var params mcp.ListToolsParams // nil when the message has none
 	if req.Params != nil {
@@ -106,30 +71,6 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 		list.Tools = append(list.Tools, tool)
 	}
 	return list, nil
-}
-
-// lister returns the caller of a list and a context that has them, or the JSON-RPC error
-// by which the list is refused. Lists have one page, so every cursor is unknown.
-func (s *Server) lister(ctx context.Context, extra *mcp.RequestExtra, meta mcp.Meta, cursor string) (context.Context, *access.Principal, error) {
-	ctx, who, err := withCaller(ctx, extra, meta)
-	if err == nil {
-		err = gate.Permit(who, gate.Listing)
-	}
-	if err != nil {
-		return ctx, nil, s.protocolError(ctx, err)
-	}
-	if cursor != "" {
-		return ctx, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown cursor: the list has one page"}
-	}
-	return ctx, who, nil
-}
-
-// protocolError makes a JSON-RPC error of what cannot be a tool's result: a
-// failed list, a missing caller.
-func (s *Server) protocolError(ctx context.Context, err error) error {
-	f := fault.From(err)
-	s.errors.LogCause(ctx, f)
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: f.Error()}
 }
 
 func describe(info result.ToolInfo) *mcp.Tool {
@@ -228,36 +169,16 @@ func (s *Server) deliver(req *mcp.CallToolRequest, o result.Outcome) mcp.Result 
 	return r
 }
 
-// resultType is what a result that is whole says of itself in a version.
-func resultType(version string) string {
-	if version < modernVersion {
-		return ""
+// links are the blocks of an answer that link the resources which it names.
+func (s *Server) links(tool string, o result.Outcome, answer json.RawMessage) (blocks []json.RawMessage) {
+	if s.opts.Resources == nil || o.Fault() != nil {
+		return nil
 	}
-	return "complete"
-}
-
-// linksVersion is the first protocol version whose clients know links in answers.
-const linksVersion = "2025-06-18"
-
-// modernVersion is the first protocol version without a handshake.
-const modernVersion = "2026-07-28"
-
-// caller is the principal of one request, the ids of the request, and whether its
-// client has cancelled it: then the response stays empty.
-type caller struct {
-	who       *access.Principal
-	names     telemetry.Request
-	cancelled *atomic.Bool
-	work      *admission.Work
-}
-
-const callerKey = "countersign/caller"
-
-// callerOf returns the caller of a request; zero when it has none.
-func callerOf(extra *mcp.RequestExtra) caller {
-	if extra == nil || extra.TokenInfo == nil {
-		return caller{}
+	for _, r := range s.opts.Resources.Links(tool, answer) {
+		block, err := json.Marshal(&mcp.ResourceLink{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType})
+		if err == nil { // it is strings alone
+			blocks = append(blocks, block)
+		}
 	}
-	c, _ := extra.TokenInfo.Extra[callerKey].(caller)
-	return c
+	return blocks
 }

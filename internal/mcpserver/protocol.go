@@ -218,11 +218,6 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, m message, mod
 	return nil
 }
 
-// beginsSession reports whether a request begins a session of a handshake version.
-func beginsSession(r *http.Request, modern bool) bool {
-	return !modern && r.Method == http.MethodPost && r.Header.Get(sessionHeader) == ""
-}
-
 // detached returns a context with the caller of a request and nothing else of it. It ends
 // with the request's, at the latest when done is called. The SDK keeps the context of the
 // request that begins a session as long as the session, and the request's own would
@@ -273,12 +268,6 @@ func carriesVersion(body []byte) bool {
 	}
 	_, carried := message.Params.Meta[mcp.MetaKeyProtocolVersion]
 	return carried
-}
-
-// streams reports whether the response is a long-lived stream: that of an MCP
-// session, or a modern subscription.
-func streams(r *http.Request) bool {
-	return r.Method == http.MethodGet || strings.EqualFold(r.Header.Get("Mcp-Method"), "subscriptions/listen")
 }
 
 // sayEnd writes the reason of a stream's end as its last event. MCP clients read events
@@ -334,3 +323,6 @@ func (e *errorRewriter) Write(b []byte) (int, error) {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (e *errorRewriter) Unwrap() http.ResponseWriter { return e.ResponseWriter }
+
+// Methods are those of the MCP endpoint.
+func Methods() []string { return []string{http.MethodGet, http.MethodPost, http.MethodDelete} }

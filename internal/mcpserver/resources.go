@@ -8,22 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/result"
 )
-
-// links are the blocks of an answer that link the resources which it names.
-func (s *Server) links(tool string, o result.Outcome, answer json.RawMessage) (blocks []json.RawMessage) {
-	if s.opts.Resources == nil || o.Fault() != nil {
-		return nil
-	}
-	for _, r := range s.opts.Resources.Links(tool, answer) {
-		block, err := json.Marshal(&mcp.ResourceLink{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType})
-		if err == nil { // it is strings alone
-			blocks = append(blocks, block)
-		}
-	}
-	return blocks
-}
 
 // aboutResources answers messages about resources, for a server that has some.
 type aboutResources struct{ *Server }

@@ -54,9 +54,6 @@ func (s *Server) writeFault(w http.ResponseWriter, r *http.Request, f *fault.Err
 	httpx.Raw(w, rest.Status(f), encode(result.Failed(f)))
 }
 
-// Methods are those of the MCP endpoint.
-func Methods() []string { return []string{http.MethodGet, http.MethodPost, http.MethodDelete} }
-
 // MCP is the /mcp endpoint alone, with its gate, to be mounted elsewhere.
 func (s *Server) MCP() http.Handler { return s.errors.Handle(s.serveMCP) }
 

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -61,4 +62,15 @@ func (s *Server) forgetEnded() {
 	for id := range known {
 		s.lane.sessions.remove(id)
 	}
+}
+
+// beginsSession reports whether a request begins a session of a handshake version.
+func beginsSession(r *http.Request, modern bool) bool {
+	return !modern && r.Method == http.MethodPost && r.Header.Get(sessionHeader) == ""
+}
+
+// streams reports whether the response is a long-lived stream: that of an MCP
+// session, or a modern subscription.
+func streams(r *http.Request) bool {
+	return r.Method == http.MethodGet || strings.EqualFold(r.Header.Get("Mcp-Method"), "subscriptions/listen")
 }

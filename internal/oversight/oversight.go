@@ -97,17 +97,6 @@ func plain(h Handler) func(*http.Request) (Handler, error) {
 	return func(*http.Request) (Handler, error) { return h, nil }
 }
 
-// Record is GET /api/audit: the newest events that fit the filters of the query.
-func (s *Service) Record() Handler { return s.forAuditors("read the audit log", s.record) }
-
-// Verification is GET /api/audit/verify: whether the chain of each log is whole.
-func (s *Service) Verification() Handler {
-	return s.forAuditors("verify the audit log", plain(s.verify))
-}
-
-// Overview is GET /api/admin: servers, tools, use, and requests that expired.
-func (s *Service) Overview() Handler { return s.forAuditors("read the overview", plain(s.overview)) }
-
 type principal = *access.Principal
 
 // toolsOf are all tools of the servers that answer, open to the caller or not.

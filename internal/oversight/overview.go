@@ -170,3 +170,6 @@ func (s *Service) addUsage(ctx context.Context, people []personView) error {
 	}
 	return nil
 }
+
+// Overview is GET /api/admin: servers, tools, use, and requests that expired.
+func (s *Service) Overview() Handler { return s.forAuditors("read the overview", plain(s.overview)) }

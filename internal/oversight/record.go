@@ -198,3 +198,6 @@ func digestsOf(row string, set agent.Toolset) (digests []string) {
 	}
 	return digests
 }
+
+// Record is GET /api/audit: the newest events that fit the filters of the query.
+func (s *Service) Record() Handler { return s.forAuditors("read the audit log", s.record) }

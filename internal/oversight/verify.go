@@ -108,3 +108,8 @@ func (v *chainView) add(found audit.Result) {
 		v.Remarks = append(v.Remarks, m.Text)
 	}
 }
+
+// Verification is GET /api/audit/verify: whether the chain of each log is whole.
+func (s *Service) Verification() Handler {
+	return s.forAuditors("verify the audit log", plain(s.verify))
+}

@@ -220,3 +220,27 @@ func newCallers(q *Quotas) *Callers {
 	c.addresses.half, c.proved.half = maxAddresses/2, maxPeople/2
 	return c
 }
+
+// lease is what this replica has of one bucket.
+type lease struct {
+	mu     sync.Mutex
+	tokens int           // left of the slices that were taken; negative: a debt
+	until  time.Time     // the budget is used up until then
+	refill chan struct{} // closed when the refill under way has ended; nil: none
+
+	// While Redis cannot be reached the lease is refilled from here.
+	own   float64
+	ownAt time.Time
+}
+
+func errOutage() error { return fault.ServiceDown.New("The state store cannot be reached.") }
+
+// slot is one of a limited number that a person holds for as long as it is
+// used: a stream, an MCP session, a turn.
+type slot struct {
+	kind   Kind
+	owner  access.Owner
+	holder string
+}
+
+func (p slot) key() string { return "quota:" + string(p.kind) + ":" + p.owner.String() }

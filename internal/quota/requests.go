@@ -2,7 +2,6 @@ package quota
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -33,18 +32,6 @@ func (b bucket) key() string {
 		key += ":" + b.tool
 	}
 	return key
-}
-
-// lease is what this replica has of one bucket.
-type lease struct {
-	mu     sync.Mutex
-	tokens int           // left of the slices that were taken; negative: a debt
-	until  time.Time     // the budget is used up until then
-	refill chan struct{} // closed when the refill under way has ended; nil: none
-
-	// While Redis cannot be reached the lease is refilled from here.
-	own   float64
-	ownAt time.Time
 }
 
 // Request counts one request of a person with a body of so many bytes: nil, or
@@ -178,8 +165,6 @@ func (q *Quotas) lease(b bucket, want int) (taken int, wait time.Duration, err e
 	// The bounds hold whatever someone wrote to Redis.
 	return min(max(0, taken), want), min(max(time.Second/time.Duration(b.rate), wait), time.Duration(b.burst/b.rate)*time.Second), err
 }
-
-func errOutage() error { return fault.ServiceDown.New("The state store cannot be reached.") }
 
 // ownShare is a part of what this replica allows by itself: a quarter of the rate
 // and of the burst.

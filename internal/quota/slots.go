@@ -9,16 +9,6 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// slot is one of a limited number that a person holds for as long as it is
-// used: a stream, an MCP session, a turn.
-type slot struct {
-	kind   Kind
-	owner  access.Owner
-	holder string
-}
-
-func (p slot) key() string { return "quota:" + string(p.kind) + ":" + p.owner.String() }
-
 // Hold takes a slot until release is called, or says that all are taken:
 // RATE_LIMITED, or BUSY for a turn. The slot of a replica that has crashed is
 // free after 30 seconds.

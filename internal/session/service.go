@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -19,15 +18,6 @@ import (
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 )
-
-// Issuer is the identity issuer at which people sign in. Package auth has it.
-type Issuer interface {
-	Start(ctx context.Context) (address string, flow auth.Flow, err error)
-	Finish(ctx context.Context, query url.Values, flow auth.Flow) (auth.Tokens, *access.Principal, error)
-	// Refresh fails with UNAUTHENTICATED when the person must sign in again.
-	Refresh(ctx context.Context, t auth.Tokens) (auth.Tokens, error)
-	EndSessionURL(ctx context.Context, returnTo string) (string, error)
-}
 
 // Options are the parts of a Service. Issuer, Verify, Ring, Keys and PublicURL
 // are required.

@@ -21,10 +21,7 @@ type Entry struct {
 // Reading from the start ("") returns what there is.
 var ErrGap = errors.New("the log does not have the entry to read after")
 
-const (
-	entryField   = "d"
-	grownChannel = "grown" // on which logs that grew are named, after the id of the new entry
-)
+const entryField = "d"
 
 // counterTTL is how long a log's numbers outlive its entries, so that an id is
 // not given twice to one who remembers it.

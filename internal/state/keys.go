@@ -65,9 +65,6 @@ func (r *Redis) value(ctx context.Context, what string, ask func(context.Context
 	return value, ok && err == nil, err
 }
 
-// wrongType begins the error about a key that has another type.
-const wrongType = "WRONGTYPE"
-
 // swap reads like Get.
 var swap = redis.NewScript(`
 local current = redis.pcall('GET', KEYS[1])

@@ -9,6 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// grownChannel is where logs that grew are named, after the id of the new entry.
+const grownChannel = "grown"
+
 // notifier wakes the readers of a log. A reader that waits in Redis itself would
 // hold a connection for as long as it waits; so one subscription per process
 // receives the names of logs that grew, and the readers wait here.

@@ -142,3 +142,6 @@ func refused(err error) bool {
 	}
 	return true
 }
+
+// wrongType begins the error about a key that has another type.
+const wrongType = "WRONGTYPE"

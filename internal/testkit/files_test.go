@@ -1,32 +1,99 @@
 package testkit_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"go/ast"
-	"maps"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"countersign.dev/internal/testkit"
 )
 
-// TestFilesRunOneWay compares what the files of a room name of each other: types,
-// functions, constants and variables. Methods may be in any file of their room. No
-// file may be above another and, by however many steps, below it too.
+// circling are the rooms whose files call methods of one another in a circle. The
+// list only becomes shorter.
+var circling = []string{
+	"bench/codesearch", "internal/domain/tasks/store", "internal/guard", "internal/llm/rehearsal/match", "internal/llm/rehearsal/plan",
+}
+
+// TestFilesRunOneWay compares what the files of a room use of each other: types,
+// functions, methods, constants and variables. No file may be above another and,
+// by however many steps, below it too.
 func TestFilesRunOneWay(t *testing.T) {
-	for room, files := range sources(t) {
-		if arrows := circular(files); len(arrows) > 0 && !strings.HasPrefix(room, "internal/testkit") {
-			t.Errorf("%s has files that name each other in a circle:\n%s", room, strings.Join(arrows, "\n"))
+	all := compiled(t)
+	set := token.NewFileSet()
+	from := importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(all[path].Export) })
+	for path, p := range all {
+		room, ours := strings.CutPrefix(path, module)
+		if !ours || strings.HasPrefix(room, "internal/testkit") {
+			continue
+		}
+		arrows := p.circular(t, set, from)
+		switch known := slices.Contains(circling, room); {
+		case known && len(arrows) == 0:
+			t.Errorf("%s has no circles any more: take it from the list", room)
+		case !known && len(arrows) > 0:
+			t.Errorf("%s has files that use each other in a circle:\n%s", room, strings.Join(arrows, "\n"))
 		}
 	}
 }
 
-// circular describes what files name of others that lead back to them.
-func circular(files map[string]*ast.File) (arrows []string) {
-	names := namedIn(files)
-	for from, of := range names {
-		for to, named := range of {
-			if leads(names, to, from, map[string]bool{}) {
-				arrows = append(arrows, fmt.Sprintf("%s names %v of %s", from, named, to))
+// compiledPackage is a package with the file of its compiled types.
+type compiledPackage struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+}
+
+// compiled lists our packages and all that they import, by path.
+func compiled(t *testing.T) map[string]compiledPackage {
+	t.Helper()
+	testkit.Alone(t)
+	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]compiledPackage{}
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var p compiledPackage
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all[p.ImportPath] = p
+	}
+	return all
+}
+
+// circular describes what files use of others that lead back to them.
+func (p compiledPackage) circular(t *testing.T, set *token.FileSet, from types.Importer) (arrows []string) {
+	t.Helper()
+	var files []*ast.File
+	for _, name := range p.GoFiles {
+		file, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	checked, err := (&types.Config{Importer: from}).Check(p.ImportPath, set, files, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uses := usesOf(set, checked, info, receivers(files))
+	for file, of := range uses {
+		for other, names := range of {
+			if leads(uses, other, file, map[string]bool{}) {
+				slices.Sort(names)
+				arrows = append(arrows, fmt.Sprintf("%s uses %v of %s", file, slices.Compact(names), other))
 			}
 		}
 	}
@@ -34,79 +101,56 @@ func circular(files map[string]*ast.File) (arrows []string) {
 	return arrows
 }
 
-// leads reports whether a file names something of another, directly or by others.
-func leads(names map[string]map[string][]string, from, to string, seen map[string]bool) bool {
+// leads reports whether a file uses something of another, directly or by others.
+func leads(uses map[string]map[string][]string, from, to string, seen map[string]bool) bool {
 	seen[from] = true
-	for next := range names[from] {
-		if next == to || !seen[next] && leads(names, next, to, seen) {
+	for next := range uses[from] {
+		if next == to || !seen[next] && leads(uses, next, to, seen) {
 			return true
 		}
 	}
 	return false
 }
 
-// namedIn lists what each file names of each other one.
-func namedIn(files map[string]*ast.File) map[string]map[string][]string {
-	declaredIn, names := map[string]string{}, map[string]map[string][]string{}
-	for name, file := range files {
-		if !strings.HasSuffix(name, "_test.go") {
-			for declared := range topLevel(file) {
-				declaredIn[declared] = name
-			}
+// usesOf lists what each file uses of each other one. Fields do not count, and a
+// method may be in another file than its type.
+func usesOf(set *token.FileSet, checked *types.Package, info *types.Info, receivers map[*ast.Ident]bool) map[string]map[string][]string {
+	base := func(at token.Pos) string { return filepath.Base(set.Position(at).Filename) }
+	uses := map[string]map[string][]string{}
+	for name, object := range info.Uses {
+		method, isFunction := object.(*types.Func)
+		if isFunction {
+			object = method.Origin()
 		}
-	}
-	for name, file := range files {
-		if strings.HasSuffix(name, "_test.go") {
+		if receivers[name] || object.Pkg() != checked || !isFunction && object.Parent() != checked.Scope() {
 			continue
 		}
-		names[name] = map[string][]string{}
-		for _, used := range outside(file) {
-			if of := declaredIn[used]; of != "" && of != name {
-				names[name][of] = append(names[name][of], used)
+		if file, other := base(name.Pos()), base(object.Pos()); file != other {
+			if uses[file] == nil {
+				uses[file] = map[string][]string{}
 			}
+			uses[file][other] = append(uses[file][other], object.Name())
+		}
+	}
+	return uses
+}
+
+// receivers are the names in the receivers of methods.
+func receivers(files []*ast.File) map[*ast.Ident]bool {
+	names := map[*ast.Ident]bool{}
+	for _, file := range files {
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil {
+				continue
+			}
+			ast.Inspect(f.Recv, func(n ast.Node) bool {
+				if name, ok := n.(*ast.Ident); ok {
+					names[name] = true
+				}
+				return true
+			})
 		}
 	}
 	return names
-}
-
-// topLevel yields the names that a file declares, without methods.
-func topLevel(file *ast.File) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for name := range file.Scope.Objects {
-			if !yield(name) {
-				return
-			}
-		}
-	}
-}
-
-// outside lists what a file names and does not declare, each once. Receivers and
-// the names of fields in literals do not count.
-func outside(file *ast.File) []string {
-	skipped := map[*ast.Ident]bool{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.KeyValueExpr:
-			if key, ok := n.Key.(*ast.Ident); ok {
-				skipped[key] = true
-			}
-		case *ast.FuncDecl:
-			if n.Recv != nil {
-				ast.Inspect(n.Recv, func(n ast.Node) bool {
-					if name, ok := n.(*ast.Ident); ok {
-						skipped[name] = true
-					}
-					return true
-				})
-			}
-		}
-		return true
-	})
-	names := map[string]bool{}
-	for _, name := range file.Unresolved {
-		if !skipped[name] {
-			names[name.Name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
 }

@@ -154,3 +154,11 @@ func (m *mounted) checkTexts(values object) (odd []schema.Violation, err error) 
 	}
 	return nil, nil
 }
+
+func preconditionDigest(precondition any) (string, error) {
+	encoded, err := json.Marshal(precondition)
+	if err != nil {
+		return "", err
+	}
+	return digest(encoded), nil
+}

@@ -15,53 +15,6 @@ import (
 	"countersign.dev/internal/schema"
 )
 
-// open previews a write and opens a confirmation.
-func (r *Runner) open(ctx context.Context, c *admitted) result.Outcome {
-	p, err := c.tool.preview(ctx, &c.call)
-	if err != nil {
-		return result.Failed(endedOr(ctx, err))
-	}
-	shown, message, err := c.show(p.shown)
-	if err != nil {
-		return result.Failed(err)
-	}
-	precondition, err := preconditionDigest(p.precondition)
-	if err != nil {
-		return result.Failed(err)
-	}
-	shown["action"], shown["mcpServer"], shown["userId"] = c.spec.Name, r.opts.Server, c.who.Subject()
-	shown["timestamp"] = r.now().UnixMilli()
-	id := confirm.NewID()
-	if err := r.opts.Receipts.Assign(ctx, id, c.input); err != nil {
-		return result.Failed(endedOr(ctx, err))
-	}
-	record, err := r.opts.Confirmations.Open(ctx, c.who, confirm.Request{
-		ID: id, Action: c.spec.Name, Server: r.opts.Server, Input: c.input, Digest: digest(c.input),
-		Precondition: precondition, Summary: message, Data: shown, Note: c.reason(),
-	})
-	if err != nil {
-		return result.Failed(err)
-	}
-	return result.Waiting(record.Pending())
-}
-
-// reason is the reason that the person gave for a change.
-func (c *call) reason() string {
-	var in struct {
-		Reason string `json:"reason"`
-	}
-	_ = json.Unmarshal(c.input, &in) // the input was validated; a reason of another type is none
-	return in.Reason
-}
-
-func preconditionDigest(precondition any) (string, error) {
-	encoded, err := json.Marshal(precondition)
-	if err != nil {
-		return "", err
-	}
-	return digest(encoded), nil
-}
-
 // Confirmation returns a confirmation of the principal in the context, as its
 // owner may see it.
 func (r *Runner) Confirmation(ctx context.Context, id string) (result.Confirmation, error) {

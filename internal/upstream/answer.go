@@ -63,10 +63,6 @@ func (u *Upstream) askEach(ctx context.Context, id string, approved bool, digest
 	return result.Failed(errNoConfirmation(id))
 }
 
-func errNoConfirmation(id string) *fault.Error {
-	return fault.ConfirmationNotFound.New("Confirmation not found or expired.").With("confirmationId", id)
-}
-
 func (o Options) entryOf(ctx context.Context, id string) (entry confirm.Entry, known bool, err error) {
 	if o.Entries == nil {
 		return entry, false, nil

@@ -2,32 +2,11 @@ package upstream
 
 import (
 	"cmp"
-	"sync/atomic"
 	"time"
 
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/upstream/breaker"
 )
-
-// meter counts calls that were sent.
-type meter struct{ calls, failures, nanos, last atomic.Int64 }
-
-func (m *meter) count(now time.Time, took time.Duration, s breaker.Signal) {
-	m.calls.Add(1)
-	m.nanos.Add(int64(took))
-	m.last.Store(now.UnixNano())
-	if s == breaker.Faulted {
-		m.failures.Add(1)
-	}
-}
-
-func (m *meter) read() (calls, failures int64, average time.Duration) {
-	calls, failures = m.calls.Load(), m.failures.Load()
-	if calls > 0 {
-		average = time.Duration(m.nanos.Load() / calls)
-	}
-	return calls, failures, average
-}
 
 // EachTool reports the figures of every known tool, sorted by name.
 func (u *Upstream) EachTool(report func(result.Reliability)) {
@@ -41,4 +20,41 @@ func (u *Upstream) EachTool(report func(result.Reliability)) {
 		}
 		report(f)
 	}
+}
+
+// EachServer reports the figures of each server, in configured order: calls that
+// were sent, those of them that got no answer, and the mean time of an answer.
+func (u *Upstream) EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration)) {
+	for _, s := range u.registry().servers {
+		calls, failures, average := s.meter.read()
+		report(s.Name, s.healthy(), calls, failures, average)
+	}
+}
+
+// EachBreaker reports how many breakers of each server are open: of our own
+// servers there is one each, of a foreign one for each tool.
+func (u *Upstream) EachBreaker(report func(server string, open int)) {
+	now := u.registry()
+	open := make(map[*breaker.Breaker]string, len(now.servers))
+	for _, s := range now.servers {
+		if !s.breaker.Closed() {
+			open[s.breaker] = s.Name
+		}
+	}
+	for _, r := range now.routes {
+		if !r.breaker.Closed() {
+			open[r.breaker] = r.server.Name
+		}
+	}
+	counts := make(map[string]int, len(now.servers))
+	for _, server := range open {
+		counts[server]++
+	}
+	for _, s := range now.servers {
+		report(s.Name, counts[s.Name])
+	}
+}
+
+func (s *server) healthy() bool {
+	return s.breaker.Closed() && s.up.registry().lists[s.Name].failed == nil
 }

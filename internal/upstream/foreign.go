@@ -2,18 +2,14 @@ package upstream
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/plaintext"
@@ -21,14 +17,6 @@ import (
 	"countersign.dev/internal/strictjson"
 	"countersign.dev/internal/upstream/mcpsession"
 )
-
-// outcomeUnknown is the code of a confirmed call of a foreign tool whose answer
-// was lost after it was sent. It is final: the call is not sent again.
-var outcomeUnknown = &fault.Code{
-	Name: "OUTCOME_UNKNOWN", Kind: fault.Conflict, Status: http.StatusOK,
-	Meaning: "A confirmed call of a connected server's tool was sent, and its answer was lost. It is not sent again.",
-	Suggest: "Check in the other system whether it was carried out before you ask for it again.",
-}
 
 // callForeign enforces what an own server would enforce by itself: the role,
 // the confirmation of a write, and the record.
@@ -71,20 +59,6 @@ func (r route) checked(ctx context.Context, who *access.Principal, input json.Ra
 		return nil
 	}
 	return limit(ctx, who.Owner(), r.String())
-}
-
-// recorded records an outcome that the server knows and does not record. What was read is
-// withheld without a record where that is asked for; the intent of a change was recorded before.
-func (r route) recorded(ctx context.Context, input json.RawMessage, o result.Outcome) result.Outcome {
-	kind := audit.Outcome
-	if f := o.Fault(); f != nil && f.Kind() == fault.Forbidden {
-		kind = audit.Denial
-	}
-	err := r.server.up.audit(ctx, audit.Event{Kind: kind, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Row: audit.RowsOf(input), Rows: o.Rows(), Shown: audit.ShownIn(o.Data()), Outcome: o.Code()})
-	if err != nil && r.server.up.o.FailClosed && r.tool.Kind != result.Write && o.Fault() == nil {
-		return result.Failed(fault.ServiceDown.New("The answer was withheld because it could not be recorded.").Because(err))
-	}
-	return o
 }
 
 // canonical is the form in which arguments are shown, stored and sent.
@@ -176,11 +150,6 @@ func (u *Upstream) answerForeign(ctx context.Context, who *access.Principal, s *
 	return o
 }
 
-// unknown is the fault of a call that may have been carried out.
-func (s *server) unknown() *fault.Error {
-	return outcomeUnknown.New("The call was sent to the %s service, and its answer was lost. Whether it was carried out is unknown.", s.Name).With("server", s.Name)
-}
-
 // executor carries out confirmed calls of one foreign server.
 type executor struct {
 	u *Upstream
@@ -267,9 +236,4 @@ func definition(r route) string {
 		return ""
 	}
 	return digest(encoded)
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }

@@ -5,11 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net/http"
-	"strconv"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/audit"
@@ -19,64 +15,6 @@ import (
 	"countersign.dev/internal/upstream/breaker"
 	"countersign.dev/internal/upstream/mcpsession"
 )
-
-func (s *server) healthy() bool {
-	return s.breaker.Closed() && s.up.registry().lists[s.Name].failed == nil
-}
-
-// refresh makes the server's tool list usable, or says why it is not. A list
-// that is only a little old is used at once and fetched in the background.
-func (s *server) refresh(ctx context.Context) error {
-	list := s.up.registry().lists[s.Name]
-	fetch, background, failed := list.need(s.up.o.Now())
-	if !fetch || failed != nil {
-		return failed
-	}
-	fetched := s.fetching(ctx, list.version)
-	if background {
-		return nil
-	}
-	defer admission.Outside(ctx)()
-	if s.foreign() {
-		return s.awaitShortly(ctx, list)
-	}
-	select {
-	case r := <-fetched:
-		return r.Err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// fetching joins the fetch of a version of the list, or begins it. A fetch that
-// began before an invalidation is not joined.
-func (s *server) fetching(ctx context.Context, version int) <-chan singleflight.Result {
-	return s.fetches.DoChan(strconv.Itoa(version), func() (any, error) { return nil, s.fetch(ctx, version) })
-}
-
-// fetch asks the server for all its tools. It outlives the caller that began
-// it, because others wait for the same answer.
-func (s *server) fetch(ctx context.Context, version int) error {
-	if !s.up.begin() {
-		return errClosed
-	}
-	defer s.up.work.Done()
-	timeout := s.Timeout
-	if s.foreign() {
-		timeout = discoveryTimeout
-	}
-	ctx, cancel := s.up.bounded(context.WithoutCancel(ctx), timeout)
-	defer cancel()
-	tools, err := s.adapter.Tools(ctx)
-	if s.foreign() && err == nil {
-		s.found.setSlow(false)
-	}
-	s.up.keep(s, version, tools, err)
-	if err != nil {
-		s.up.o.Log.WarnContext(ctx, "tool list could not be fetched", "server", s.Name, "error", err)
-	}
-	return err
-}
 
 // call sends one call if the breaker admits it.
 func (s *server) call(ctx context.Context, r route, args json.RawMessage) (result.Outcome, error) {
@@ -212,42 +150,4 @@ func (s *server) record(ctx context.Context, r route, start time.Time, err error
 // outcome.
 func (s *server) auditLost(ctx context.Context, tool string, err error) {
 	_ = s.up.audit(ctx, audit.Event{Kind: audit.Outcome, Server: s.Name, Tool: tool, Outcome: s.fault(err).Code.Name})
-}
-
-// Why a call was not sent.
-var (
-	errClosed = errors.New("the program is shutting down")
-	errOpen   = errors.New("the breaker is open")
-)
-
-// fault names the server in the reason why it gave no answer.
-func (s *server) fault(err error) *fault.Error {
-	var f *fault.Error
-	var rejected mcpsession.Rejected
-	switch {
-	case errors.As(err, &f):
-		return f
-	case errors.As(err, &rejected):
-		return s.rejection(rejected).With("server", s.Name).Because(err)
-	case errors.Is(err, mcpsession.ErrTooLarge):
-		return fault.OperationFailed.New("The answer of the %s service is larger than the gateway reads.", s.Name).Suggest("Narrow the request or ask for fewer rows.").With("server", s.Name).Because(err)
-	case errors.Is(err, context.DeadlineExceeded):
-		return fault.Timeout.New("The %s service did not answer in time.", s.Name).With("server", s.Name).Because(err)
-	case errors.Is(err, context.Canceled) && s.up.life.Err() == nil: // else Close has ended the call
-		return fault.From(err)
-	case errors.Is(err, mcpsession.ErrBusy):
-		return fault.Busy.New("The %s service serves too many people at once.", s.Name).With("server", s.Name).Because(err)
-	}
-	return fault.ServiceDown.New("The %s service cannot be reached at the moment.", s.Name).With("server", s.Name).Because(err)
-}
-
-// rejection is the fault of a call that the server did not take.
-func (s *server) rejection(r mcpsession.Rejected) *fault.Error {
-	switch r.Status {
-	case http.StatusRequestEntityTooLarge:
-		return fault.ValidationError.New("The input is larger than the %s service accepts.", s.Name).Instruct("Send a smaller input.")
-	case http.StatusTooManyRequests:
-		return fault.TooManyRequests.New("The %s service got too many of your requests.", s.Name)
-	}
-	return fault.ServiceDown.New("The %s service did not take the request.", s.Name)
 }

@@ -114,36 +114,3 @@ func named(ctx context.Context) context.Context {
 	}
 	return telemetry.WithRequest(ctx, request.Part(strings.ToLower(rand.Text()[:6])))
 }
-
-// EachServer reports the figures of each server, in configured order: calls that
-// were sent, those of them that got no answer, and the mean time of an answer.
-func (u *Upstream) EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration)) {
-	for _, s := range u.registry().servers {
-		calls, failures, average := s.meter.read()
-		report(s.Name, s.healthy(), calls, failures, average)
-	}
-}
-
-// EachBreaker reports how many breakers of each server are open: of our own
-// servers there is one each, of a foreign one for each tool.
-func (u *Upstream) EachBreaker(report func(server string, open int)) {
-	now := u.registry()
-	open := make(map[*breaker.Breaker]string, len(now.servers))
-	for _, s := range now.servers {
-		if !s.breaker.Closed() {
-			open[s.breaker] = s.Name
-		}
-	}
-	for _, r := range now.routes {
-		if !r.breaker.Closed() {
-			open[r.breaker] = r.server.Name
-		}
-	}
-	counts := make(map[string]int, len(now.servers))
-	for _, server := range open {
-		counts[server]++
-	}
-	for _, s := range now.servers {
-		report(s.Name, counts[s.Name])
-	}
-}

@@ -94,3 +94,12 @@ func (u *Upstream) find(ctx context.Context, name string) (route, error) {
 	}
 	return route{}, fault.UnknownTool.New("No tool is called %q.", name).With("tool", name)
 }
+
+// offered is the tool as a model gets it.
+func (r route) offered() agent.Tool {
+	t := agent.Tool{ToolInfo: r.info(), Server: r.server.Name}
+	if r.schema != nil {
+		t.Arguments = r.schema
+	}
+	return t
+}

@@ -2,6 +2,8 @@ package upstream
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 
@@ -46,4 +48,23 @@ func (r route) change(ctx context.Context, input json.RawMessage) result.Outcome
 		return result.Failed(r.server.fault(err))
 	}
 	return result.Failed(r.server.unknown().Because(err))
+}
+
+// recorded records an outcome that the server knows and does not record. What was read is
+// withheld without a record where that is asked for; the intent of a change was recorded before.
+func (r route) recorded(ctx context.Context, input json.RawMessage, o result.Outcome) result.Outcome {
+	kind := audit.Outcome
+	if f := o.Fault(); f != nil && f.Kind() == fault.Forbidden {
+		kind = audit.Denial
+	}
+	err := r.server.up.audit(ctx, audit.Event{Kind: kind, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Row: audit.RowsOf(input), Rows: o.Rows(), Shown: audit.ShownIn(o.Data()), Outcome: o.Code()})
+	if err != nil && r.server.up.o.FailClosed && r.tool.Kind != result.Write && o.Fault() == nil {
+		return result.Failed(fault.ServiceDown.New("The answer was withheld because it could not be recorded.").Because(err))
+	}
+	return o
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }

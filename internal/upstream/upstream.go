@@ -261,3 +261,23 @@ func withDefaults(s Server) Server {
 	s.Timeout, s.WriteTimeout = cmp.Or(s.Timeout, DefaultTimeout), cmp.Or(s.WriteTimeout, DefaultWriteTimeout)
 	return s
 }
+
+// meter counts calls that were sent.
+type meter struct{ calls, failures, nanos, last atomic.Int64 }
+
+func (m *meter) count(now time.Time, took time.Duration, s breaker.Signal) {
+	m.calls.Add(1)
+	m.nanos.Add(int64(took))
+	m.last.Store(now.UnixNano())
+	if s == breaker.Faulted {
+		m.failures.Add(1)
+	}
+}
+
+func (m *meter) read() (calls, failures int64, average time.Duration) {
+	calls, failures = m.calls.Load(), m.failures.Load()
+	if calls > 0 {
+		average = time.Duration(m.nanos.Load() / calls)
+	}
+	return calls, failures, average
+}

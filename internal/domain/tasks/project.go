@@ -30,11 +30,26 @@ func (s *Server) projectTools() []tool.Tool {
 			Name: "set_project_name", Title: "Name a project", Allow: everyone, Untrusted: []string{"friendly_name"}, Synonyms: []string{"rename"},
 			Description: "Give a workspace a friendly name, by which people and programs can call it from then on.",
 		}, s.setProjectName),
-		read(s, tool.Spec{
-			Name: "get_usage_stats", Title: "Get usage of the tools", Allow: everyone, Synonyms: []string{"calls", "statistics"},
-			Description: "Count the calls of the task tools in a workspace: how many succeeded, by tool and by day.",
-		}, s.usageStats),
 	}
+}
+
+// usageTool counts the calls of the given tools, and of itself.
+func (s *Server) usageTool(others []tool.Tool) tool.Tool {
+	spec := tool.Spec{
+		Name: "get_usage_stats", Title: "Get usage of the tools", Allow: everyone, Synonyms: []string{"calls", "statistics"},
+		Description: "Count the calls of the task tools in a workspace: how many succeeded, by tool and by day.",
+	}
+	names := []string{spec.Name}
+	for _, t := range others {
+		names = append(names, t.Spec().Name)
+	}
+	slices.Sort(names)
+	return read(s, spec, func(ctx context.Context, sc scope, in usageInput) (Usage, error) {
+		if in.Tool != "" && !slices.Contains(names, in.Tool) {
+			return Usage{}, dialect.NoFilter("tool_name", in.Tool, names)
+		}
+		return s.usageStats(ctx, sc, in)
+	})
 }
 
 type nothing struct{}
@@ -163,9 +178,6 @@ type DateRange struct {
 }
 
 func (s *Server) usageStats(ctx context.Context, sc scope, in usageInput) (u Usage, err error) {
-	if err := s.checkTool(in.Tool); err != nil {
-		return u, err
-	}
 	if err := sc.AddUse(ctx, s.uses.due(sc.place)); err != nil {
 		return u, err
 	}
@@ -180,22 +192,6 @@ func (s *Server) usageStats(ctx context.Context, sc scope, in usageInput) (u Usa
 	found, err := sc.Uses(ctx, u.Range.From, in.Tool)
 	u.add(found)
 	return u, err
-}
-
-// checkTool returns INVALID_FILTER for a name that no tool has.
-func (s *Server) checkTool(name string) error {
-	if name == "" {
-		return nil
-	}
-	var valid []string
-	for _, t := range s.Tools() {
-		valid = append(valid, t.Spec().Name)
-	}
-	slices.Sort(valid)
-	if slices.Contains(valid, name) {
-		return nil
-	}
-	return dialect.NoFilter("tool_name", name, valid)
 }
 
 func (u *Usage) add(found []store.Use) {

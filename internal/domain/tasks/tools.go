@@ -8,5 +8,6 @@ import (
 
 // Tools lists all tools of the domain.
 func (s *Server) Tools() []tool.Tool {
-	return slices.Concat(taskTools(s), listTools(s), treeTools(s), s.deletionTools(), entityTools(s), linkTools(s), s.projectTools(), s.auditTools())
+	all := slices.Concat(taskTools(s), listTools(s), treeTools(s), s.deletionTools(), entityTools(s), linkTools(s), s.projectTools(), s.auditTools())
+	return append(all, s.usageTool(all))
 }

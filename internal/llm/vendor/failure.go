@@ -174,3 +174,13 @@ func retryDelay(said string) time.Duration {
 	}
 	return 0
 }
+
+// notStream is an answer of something that is no model, or a redirect.
+type notStream struct {
+	status int
+	kind   string
+}
+
+func (e *notStream) Error() string {
+	return fmt.Sprintf("status %d with the content type %q instead of a stream of events", e.status, e.kind)
+}

@@ -59,16 +59,6 @@ func (t onlyEvents) RoundTrip(r *http.Request) (*http.Response, error) {
 // maxBody bounds what is read of a provider's explanation.
 const maxBody = 64 << 10
 
-// notStream is an answer of something that is no model, or a redirect.
-type notStream struct {
-	status int
-	kind   string
-}
-
-func (e *notStream) Error() string {
-	return fmt.Sprintf("status %d with the content type %q instead of a stream of events", e.status, e.kind)
-}
-
 // Outcome is how a model reads a message of the gateway. Not every provider
 // takes instructions in the middle of a conversation, so a user message has it.
 func Outcome(text string) string { return "Note of the gateway, not of the person: " + text }

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/admission"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/mcpwire"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
@@ -109,4 +110,24 @@ func (s *Server) exchange(ctx context.Context, until time.Time, tool string, cal
 var callFields = [...]post.Field{
 	{Name: "Content-Type", Value: "application/json"}, {Name: "Accept", Value: "application/json, text/event-stream"},
 	{Name: mcpwire.HeaderVersion, Value: mcpwire.ModernVersion}, {Name: mcpwire.HeaderMethod, Value: mcpwire.MethodCall},
+}
+
+// bounded returns a context that ends with the caller, at the deadline if there is one,
+// or with Abort.
+func (s *Server) bounded(ctx context.Context, until time.Time) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	unhook := context.AfterFunc(s.life, cancel)
+	if until.IsZero() {
+		return ctx, func() { unhook(); cancel() }
+	}
+	limited, end := context.WithDeadline(ctx, until)
+	return limited, func() { unhook(); end(); cancel() }
+}
+
+// protocolError reads a JSON-RPC error: the server did not run the tool.
+func (s *Server) protocolError(e *jsonrpc.Error) result.Outcome {
+	if e.Code == jsonrpc.CodeInvalidParams { // our servers answer so to unknown tools only
+		return result.Failed(fault.UnknownTool.New("The %s service no longer has this tool.", s.o.Name).With("server", s.o.Name).Because(e))
+	}
+	return result.Failed(fmt.Errorf("server %s: %w", s.o.Name, e))
 }

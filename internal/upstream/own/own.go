@@ -15,12 +15,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/admission"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/upstream/mcpsession"
 	"countersign.dev/internal/upstream/post"
@@ -155,18 +153,6 @@ func (s *Server) CallUntil(ctx context.Context, until time.Time, tool string, ar
 	return s.callInSession(bounded, p, tool, args)
 }
 
-// bounded returns a context that ends with the caller, at the deadline if there is one,
-// or with Abort.
-func (s *Server) bounded(ctx context.Context, until time.Time) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	unhook := context.AfterFunc(s.life, cancel)
-	if until.IsZero() {
-		return ctx, func() { unhook(); cancel() }
-	}
-	limited, end := context.WithDeadline(ctx, until)
-	return limited, func() { unhook(); end(); cancel() }
-}
-
 // callInSession runs a tool by the SDK's client.
 func (s *Server) callInSession(ctx context.Context, p *access.Principal, tool string, args json.RawMessage) (result.Outcome, error) {
 	answer, err := s.pool.Call(ctx, p.Owner().String(), tool, args)
@@ -181,14 +167,6 @@ func (s *Server) callInSession(ctx context.Context, p *access.Principal, tool st
 		return result.Failed(fmt.Errorf("answer of server %s: %w", s.o.Name, err)), nil
 	}
 	return o, nil
-}
-
-// protocolError reads a JSON-RPC error: the server did not run the tool.
-func (s *Server) protocolError(e *jsonrpc.Error) result.Outcome {
-	if e.Code == jsonrpc.CodeInvalidParams { // our servers answer so to unknown tools only
-		return result.Failed(fault.UnknownTool.New("The %s service no longer has this tool.", s.o.Name).With("server", s.o.Name).Because(e))
-	}
-	return result.Failed(fmt.Errorf("server %s: %w", s.o.Name, e))
 }
 
 // decode reads the envelope of an answer. The text copy has its bytes as the

@@ -1,6 +1,10 @@
 package elastic
 
-import "sync"
+import (
+	"sync"
+
+	"countersign.dev/internal/domain/codesearch/index"
+)
 
 // cacheBytes is how much of what was read of files is kept, about.
 const cacheBytes = 64 << 20
@@ -41,4 +45,15 @@ func (c *cache) add(docs []stored) {
 		c.docs[d.at] = d
 		c.bytes += size
 	}
+}
+
+// fileID is the document of a file in an index.
+type fileID struct{ index, id string }
+
+// stored is a document of a file as it is read. Its text is read on request only: it is
+// the larger part, and few files of those that are ranked are shown.
+type stored struct {
+	at fileID
+	index.Packed
+	text []byte
 }

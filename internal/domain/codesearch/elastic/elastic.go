@@ -18,6 +18,16 @@ import (
 	"countersign.dev/internal/elasticsearch"
 )
 
+// writeLimit is how long one call of an update may take.
+const writeLimit = time.Minute
+
+// The sizes of calls.
+const (
+	batchBytes = 4 << 20 // of packed files in one bulk request, about
+	batchFiles = 500     // changed files in one bulk request
+	pageFiles  = 1000    // files that are listed at a time
+)
+
 // Prefix begins the names of all indices and aliases, unless the options name another.
 const Prefix = "countersign-code-"
 
@@ -68,16 +78,4 @@ func (s *Store) Version(ctx context.Context) (string, error) {
 		return "OpenSearch " + said.Version.Number, nil
 	}
 	return "Elasticsearch " + said.Version.Number, nil
-}
-
-// maxName is how many bytes of a repository's name its alias has at most.
-const maxName = 120
-
-// alias is the name under which a repository's index is searched.
-func (s *Store) alias(name string) string {
-	safe := index.SafeName(name)
-	if len(safe) > maxName {
-		safe = safe[:maxName] + "-" + digest(name)
-	}
-	return s.prefix + safe
 }

@@ -11,21 +11,9 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v9/esapi"
 
-	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/elasticsearch"
 	"countersign.dev/internal/fault"
 )
-
-// fileID is the document of a file in an index.
-type fileID struct{ index, id string }
-
-// stored is a document of a file as it is read. Its text is read on request only: it is
-// the larger part, and few files of those that are ranked are shown.
-type stored struct {
-	at fileID
-	index.Packed
-	text []byte
-}
 
 // hit is a document that a search found, with what the search asked of it.
 type hit struct {

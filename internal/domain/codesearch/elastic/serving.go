@@ -20,6 +20,9 @@ type serving struct {
 	err   error // why it cannot be searched
 }
 
+// good reports whether there is an index that can be built upon.
+func (s serving) good() bool { return s.err == nil }
+
 // knownFor is how long what the aliases lead to is reused. An index that was replaced
 // meanwhile is gone, and a search that misses it looks again.
 const knownFor = time.Second
@@ -100,3 +103,15 @@ func (s *Store) Describe(ctx context.Context, names []string) (all []codesearch.
 	}
 	return all, err
 }
+
+// alias is the name under which a repository's index is searched.
+func (s *Store) alias(name string) string {
+	safe := index.SafeName(name)
+	if len(safe) > maxName {
+		safe = safe[:maxName] + "-" + digest(name)
+	}
+	return s.prefix + safe
+}
+
+// maxName is how many bytes of a repository's name its alias has at most.
+const maxName = 120

@@ -94,10 +94,10 @@ func (s *Store) packedWords(ctx context.Context, one serving) (packed []byte, _ 
 }
 
 // count brings the words of the index before up to date, and returns them in parts.
-func (u *update) count(ctx context.Context) ([][]byte, error) {
+func (s *Store) count(ctx context.Context, live serving, changed []index.Entry, gone []index.File) ([][]byte, error) {
 	words := index.Dictionary{}
-	if u.good() {
-		packed, err := u.packedWords(ctx, u.live)
+	if live.good() {
+		packed, err := s.packedWords(ctx, live)
 		if err != nil {
 			return nil, err
 		}
@@ -105,11 +105,11 @@ func (u *update) count(ctx context.Context) ([][]byte, error) {
 			return nil, fault.StoreFailed("code search store", err)
 		}
 	}
-	for i := range u.changed {
-		words.Add(&u.changed[i])
+	for i := range changed {
+		words.Add(&changed[i])
 	}
-	for gone := range slices.Chunk(u.gone, batchFiles) {
-		if err := u.uncount(ctx, words, gone); err != nil {
+	for some := range slices.Chunk(gone, batchFiles) {
+		if err := s.uncount(ctx, words, live, some); err != nil {
 			return nil, err
 		}
 	}
@@ -117,14 +117,14 @@ func (u *update) count(ctx context.Context) ([][]byte, error) {
 }
 
 // uncount takes away what files of the index before had.
-func (u *update) uncount(ctx context.Context, words index.Dictionary, gone []index.File) error {
+func (s *Store) uncount(ctx context.Context, words index.Dictionary, live serving, gone []index.File) error {
 	var ids []fileID
 	for _, f := range gone {
-		ids = append(ids, fileID{u.live.index, digest(f.Path)})
+		ids = append(ids, fileID{live.index, digest(f.Path)})
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
-	docs, err := u.fetch(ctx, ids, false)
+	docs, err := s.fetch(ctx, ids, false)
 	if err != nil {
 		return err
 	}

@@ -13,16 +13,6 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// writeLimit is how long one call of an update may take.
-const writeLimit = time.Minute
-
-// The sizes of calls.
-const (
-	batchBytes = 4 << 20 // of packed files in one bulk request, about
-	batchFiles = 500     // changed files in one bulk request
-	pageFiles  = 1000    // files that are listed at a time
-)
-
 // Update brings the index of a source up to date. A new index is made beside the one
 // that is searched, as a clone of it where there is one, so that only files that
 // changed are written; then the alias is moved in one step and the old index removed.
@@ -43,7 +33,7 @@ func (s *Store) Update(ctx context.Context, src index.Source, o index.Options) (
 		return index.Report{}, err
 	}
 	u.compare(before.Files, entries)
-	if o.Settled && u.good() && len(u.changed)+len(u.gone) == 0 && report.Same(u.live.meta) {
+	if o.Settled && u.live.good() && len(u.changed)+len(u.gone) == 0 && report.Same(u.live.meta) {
 		report.Meta, report.Took = u.live.meta, time.Since(began)
 		return report, nil
 	}
@@ -61,12 +51,9 @@ type update struct {
 	gone    []index.File // that are no longer there, or as they were
 }
 
-// good reports whether there is an index that can be built upon.
-func (u *update) good() bool { return u.live.err == nil }
-
 // before lists what is indexed.
 func (u *update) before(ctx context.Context) (index.Before, error) {
-	if !u.good() {
+	if !u.live.good() {
 		return index.Before{}, nil
 	}
 	b := index.Before{Meta: u.live.meta, Take: func(f index.File) (index.Entry, error) { return u.take(ctx, f) }}
@@ -121,12 +108,12 @@ func (u *update) compare(before []index.File, entries []index.Entry) {
 
 // publish makes searches see what was found.
 func (u *update) publish(ctx context.Context, d description) error {
-	if u.good() && len(u.changed)+len(u.gone) == 0 {
+	if u.live.good() && len(u.changed)+len(u.gone) == 0 {
 		d.Words = u.live.parts
 		return u.describe(ctx, u.live.index, d)
 	}
 	u.removeLeftovers(ctx)
-	words, err := u.count(ctx)
+	words, err := u.count(ctx, u.live, u.changed, u.gone)
 	if err != nil {
 		return err
 	}
@@ -168,7 +155,7 @@ func (u *update) call(ctx context.Context, r elasticsearch.Request) error {
 
 // create makes the new index: empty, or with all that the old one has.
 func (u *update) create(ctx context.Context, made string) error {
-	if !u.good() {
+	if !u.live.good() {
 		return u.call(ctx, esapi.IndicesCreateRequest{Index: made, Body: elasticsearch.JSON(definition())})
 	}
 	err := u.call(ctx, esapi.IndicesCloneRequest{Index: u.live.index, Target: made, Timeout: writeLimit, Body: elasticsearch.JSON(object{})})

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -154,4 +155,16 @@ func clip(text string, most int) string {
 		return string(runes[:most])
 	}
 	return text
+}
+
+func (e *exchange) write(status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	e.status = status
+	e.w.Header().Set("Content-Type", "application/json")
+	e.w.WriteHeader(status)
+	_, _ = e.w.Write(body) // the client has gone
+	return nil
 }

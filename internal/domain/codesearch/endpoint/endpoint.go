@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -202,18 +201,6 @@ func (e *exchange) health() error {
 		status = "degraded"
 	}
 	return e.write(http.StatusOK, map[string]any{"status": status, "services": states})
-}
-
-func (e *exchange) write(status int, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	e.status = status
-	e.w.Header().Set("Content-Type", "application/json")
-	e.w.WriteHeader(status)
-	_, _ = e.w.Write(body) // the client has gone
-	return nil
 }
 
 // recovered turns a panic into INTERNAL_ERROR.

@@ -14,6 +14,12 @@ const (
 	folderStem = 0.4 // of a folder's name, where that of the file is 1
 )
 
+// What a path weighs, in parts of the best score before it.
+const (
+	pathWeight = 0.9
+	stemWeight = 0.4
+)
+
 // matchPaths looks the words of the query up in the paths of a shard's files.
 func (s *search) matchPaths(shard *shardSearch) {
 	shard.paths = make([]inPath, len(shard.Files))

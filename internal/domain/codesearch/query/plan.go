@@ -1,6 +1,10 @@
 package query
 
-import "countersign.dev/internal/domain/codesearch/words"
+import (
+	"math"
+
+	"countersign.dev/internal/domain/codesearch/words"
+)
 
 // Plan is a query that is understood and weighed: what candidates are found by. Its
 // ranking is the same for candidates from wherever they are.
@@ -75,3 +79,42 @@ func (c *coverTable) part(mask uint32) float32 {
 
 // IsSymbol reports whether a text names something rather than asking about it.
 func IsSymbol(text string) bool { return parse(text, 0).symbol }
+
+// weigh computes how rare each group is, over all shards.
+func (p *Plan) weigh(stats Statistics) {
+	p.idf = make([]float64, len(p.groups))
+	for i, g := range p.groups {
+		n := 0
+		for _, t := range g.terms {
+			if t.weight >= 1 {
+				n += stats.Frequency(t.text)
+			}
+		}
+		p.idf[i] = Rarity(n, p.chunks)
+		if n == 0 { // a word that is nowhere says less than a rare one
+			p.idf[i] = math.Log(1 + float64(p.chunks)/10)
+		}
+		p.total += p.idf[i] * g.weight
+	}
+	p.covered = newCoverTable(p)
+}
+
+// Rarity is the inverse document frequency of what n chunks of all have.
+func Rarity(n, all int) float64 {
+	return math.Log(1 + (float64(all-min(n, all))+0.5)/(float64(n)+0.5))
+}
+
+func newCoverTable(p *Plan) (table coverTable) {
+	for i, g := range p.groups {
+		table[i/8][1<<(i%8)] = float32(p.idf[i] * g.weight / p.total)
+	}
+	for i := range table {
+		for set := 1; set < 256; set++ {
+			low := set & -set
+			if set != low {
+				table[i][set] = table[i][low] + table[i][set-low]
+			}
+		}
+	}
+	return table
+}

@@ -13,13 +13,6 @@ const candidates = 400
 // together.
 const ordered = 100
 
-// candidate is a chunk while the signals order it.
-type candidate struct {
-	Hit
-	file  int
-	score float64
-}
-
 // rank orders the best chunks by the signals.
 func (s *search) rank() []Hit {
 	all := s.collect()
@@ -125,8 +118,6 @@ func (h *heap) down(i int) {
 		i = least
 	}
 }
-
-type fileKey struct{ shard, file int }
 
 // What each further chunk of a file counts, in parts of the one before it.
 const (

@@ -2,7 +2,6 @@ package query
 
 import (
 	"countersign.dev/internal/domain/codesearch/index"
-	"math"
 )
 
 // The parameters of BM25, for chunks and for whole files.
@@ -16,30 +15,6 @@ const (
 
 // coveredBy is the weight from which a term counts as its group.
 const coveredBy = 0.5
-
-// weigh computes how rare each group is, over all shards.
-func (p *Plan) weigh(stats Statistics) {
-	p.idf = make([]float64, len(p.groups))
-	for i, g := range p.groups {
-		n := 0
-		for _, t := range g.terms {
-			if t.weight >= 1 {
-				n += stats.Frequency(t.text)
-			}
-		}
-		p.idf[i] = Rarity(n, p.chunks)
-		if n == 0 { // a word that is nowhere says less than a rare one
-			p.idf[i] = math.Log(1 + float64(p.chunks)/10)
-		}
-		p.total += p.idf[i] * g.weight
-	}
-	p.covered = newCoverTable(p)
-}
-
-// Rarity is the inverse document frequency of what n chunks of all have.
-func Rarity(n, all int) float64 {
-	return math.Log(1 + (float64(all-min(n, all))+0.5)/(float64(n)+0.5))
-}
 
 // score adds up the scores of a shard's chunks, and of its files. The terms of a
 // group are counted together, so that a chunk with several forms of one word is not
@@ -137,19 +112,4 @@ func (t *tally) add(weight float32, mask uint32) {
 		t.shardSearch.files[file] += weight * tf / (tf + fileK1*(1-fileB) + fileK1*fileB*t.FileLengths[file])
 	}
 	t.seen, t.in = t.seen[:0], t.in[:0]
-}
-
-func newCoverTable(p *Plan) (table coverTable) {
-	for i, g := range p.groups {
-		table[i/8][1<<(i%8)] = float32(p.idf[i] * g.weight / p.total)
-	}
-	for i := range table {
-		for set := 1; set < 256; set++ {
-			low := set & -set
-			if set != low {
-				table[i][set] = table[i][low] + table[i][set-low]
-			}
-		}
-	}
-	return table
 }

@@ -21,8 +21,6 @@ const (
 	otherCase        = 0.7 // the name in other capitals
 	onItsOwn         = 1.1 // it belongs to no type, and the query names none
 	againFactor      = 0.9 // a further definition of the name in the file
-	pathWeight       = 0.9
-	stemWeight       = 0.4
 	nameWeight       = 0.6 // the file is called what a symbol query names
 	coherenceWeight  = 0.2
 	otherChunks      = 0.5
@@ -66,16 +64,6 @@ func (c *candidate) add(signal, detail string, value float64) {
 	c.score += value
 	if c.Why != nil {
 		c.Why = append(c.Why, Reason{signal, detail, value})
-	}
-}
-
-func (c *candidate) multiply(signal, detail string, factor float64) {
-	if factor == 1 {
-		return
-	}
-	c.score *= factor
-	if c.Why != nil {
-		c.Why = append(c.Why, Reason{signal, detail, factor})
 	}
 }
 
@@ -324,4 +312,23 @@ func inTests(definitions []index.Definition) bool {
 	}
 	d := definitions[0]
 	return d.Name == "tests" || d.Of == "tests" || strings.HasPrefix(d.Name, "test_")
+}
+
+// candidate is a chunk while the signals order it.
+type candidate struct {
+	Hit
+	file  int
+	score float64
+}
+
+type fileKey struct{ shard, file int }
+
+func (c *candidate) multiply(signal, detail string, factor float64) {
+	if factor == 1 {
+		return
+	}
+	c.score *= factor
+	if c.Why != nil {
+		c.Why = append(c.Why, Reason{signal, detail, factor})
+	}
 }

@@ -78,3 +78,20 @@ func (r *run) send(e Event, cause error) {
 	r.left = true
 	r.stop()
 }
+
+// toolOutcome is the outcome of a call with what is needed to write it again.
+type toolOutcome struct {
+	result.Outcome
+	call      Call
+	untrusted []string // fields
+	clipped   bool     // the model reads a part of it
+}
+
+// within returns the result as it is kept.
+func (o toolOutcome) within(k Kept, whole CallResult) CallResult {
+	uncounted := o.Page() == nil && len(o.Data()) > 0 && o.Data()[0] == '['
+	if k != (Kept{}) && (uncounted || o.Rows() > k.Rows || len(whole.Answer) > k.Bytes) {
+		whole.Answer = result.ClipForModel(o.Outcome, o.untrusted, k.Rows, k.Bytes)
+	}
+	return whole
+}
