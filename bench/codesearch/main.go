@@ -9,7 +9,8 @@
 // are not named are left out. The last argument may be -misses, which lists the
 // tuning half's queries whose first place is not right and counts why, or -short, which compares
 // plain BM25 and ours only; -tuning leaves the held-out half out. With -engine=URL the corpora are also indexed in that
-// Elasticsearch or OpenSearch, and the table compares ours there with ours here.
+// Elasticsearch or OpenSearch, and the table compares ours there with ours here. With
+// -embeddings=URL, -model=NAME and -folder=DIR it compares ours with and without a service of embeddings, such as embed.py.
 package main
 
 import (
@@ -25,6 +26,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"countersign.dev/internal/domain/codesearch/embed"
 	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/domain/codesearch/query"
 )
@@ -50,37 +52,29 @@ type method struct {
 }
 
 func run(args []string) error {
-	roots, misses, engine := map[string]string{}, false, ""
+	roots, flags := map[string]string{}, map[string]string{}
 	for _, arg := range args {
-		name, root, given := strings.Cut(arg, "=")
-		misses = misses || arg == "-misses"
-		if given && name == engineFlag {
-			engine = root
+		name, value, given := strings.Cut(arg, "=")
+		if strings.HasPrefix(name, "-") {
+			flags[name] = value
 		} else if given {
-			roots[name] = root
+			roots[name] = value
 		}
 	}
 	questions, err := gold(roots)
 	if err != nil {
 		return err
 	}
-	indexes, err := build(roots)
+	indexes, err := build(roots, flags[folderFlag])
 	if err != nil {
 		return err
 	}
-	if misses {
+	if slices.Contains(args, "-misses") {
 		return printMisses(questions, indexes)
 	}
-	compared := methods()
-	if slices.Contains(args, "-short") || engine != "" {
-		compared = compared[1:3]
-	}
-	if engine != "" {
-		there, err := inEngine(engine, roots)
-		if err != nil {
-			return err
-		}
-		compared = append(compared, there)
+	compared, err := comparedWith(flags, roots, indexes)
+	if err != nil {
+		return err
 	}
 	if slices.Contains(args, "-tuning") {
 		questions = slices.DeleteFunc(questions, func(q question) bool { return q.held })
@@ -88,13 +82,41 @@ func run(args []string) error {
 	return table(compared, questions, indexes)
 }
 
-// build indexes the corpora, one after the other on one core, and prints the rates.
-func build(roots map[string]string) (map[string]*index.Index, error) {
-	folder, err := os.MkdirTemp("", "codesearch-bench-*")
-	if err != nil {
-		return nil, err
+// comparedWith are the methods that the flags ask for.
+func comparedWith(flags, roots map[string]string, indexes map[string]*index.Index) ([]method, error) {
+	compared := methods()
+	_, short := flags["-short"]
+	engine, embeddings := flags[engineFlag], flags[embeddingsFlag]
+	if short || engine != "" || embeddings != "" {
+		compared = compared[1:3]
 	}
-	defer os.RemoveAll(folder)
+	if engine != "" {
+		there, err := inEngine(engine, roots)
+		if err != nil {
+			return nil, err
+		}
+		compared = append(compared, there)
+	}
+	if embeddings != "" {
+		more, err := embedded(embed.Service{BaseURL: embeddings, Model: flags[modelFlag]}, flags[folderFlag], indexes)
+		if err != nil {
+			return nil, err
+		}
+		compared = append(compared, more...)
+	}
+	return compared, nil
+}
+
+// build indexes the corpora, one after the other on one core, and prints the rates.
+// Without a folder the indexes are removed again, which leaves them open.
+func build(roots map[string]string, folder string) (map[string]*index.Index, error) {
+	if folder == "" {
+		var err error
+		if folder, err = os.MkdirTemp("", "codesearch-bench-*"); err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(folder)
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // an idle core would be spent on collecting garbage sooner
 	all := map[string]*index.Index{}
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)

@@ -27,6 +27,8 @@ type service struct {
 	batches []int // sizes
 	fail    bool
 	hang    bool
+	cut     bool // vectors are shorter than they were
+	few     bool // there are fewer of them than texts
 	auth    string
 }
 
@@ -50,13 +52,17 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.batches, s.auth = append(s.batches, len(asked.Input)), r.Header.Get("Authorization")
-	fail, hang := s.fail, s.hang
+	fail, hang, cut, few := s.fail, s.hang, s.cut, s.few
 	s.mu.Unlock()
 	switch {
 	case hang:
 		<-r.Context().Done()
 	case fail:
 		http.Error(w, "no", http.StatusServiceUnavailable)
+	case few:
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": embedded(asked.Input)[1:]})
+	case cut:
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": []map[string]any{{"index": 0, "embedding": []float32{1}}}})
 	default:
 		_ = json.NewEncoder(w).Encode(map[string]any{"data": embedded(asked.Input)})
 	}
@@ -206,6 +212,24 @@ func TestServiceDownLeavesWords(t *testing.T) {
 	searcher.Limit = time.Minute
 	if files, note := f.search(t, searcher, query.Request{Text: "sign in at the door"}); len(files) < 2 || note != "" {
 		t.Errorf("after the pause: %v %q", files, note)
+	}
+}
+
+// TestShortAnswersLeaveWords: too few vectors, or shorter ones than the code has, are a
+// note.
+func TestShortAnswersLeaveWords(t *testing.T) {
+	s, f := newService(t), newFolder(t, sample)
+	update(t, s, f)
+	for note, set := range map[string]*bool{embed.NoteDown: &s.few, embed.NoteMissing: &s.cut} {
+		s.mu.Lock()
+		*set = true
+		s.mu.Unlock()
+		if files, got := f.search(t, &embed.Searcher{Service: s.service(), Limit: time.Minute}, query.Request{Text: "sign in at the door"}); !cmp.Equal(files, []string{"c.go"}) || got != note {
+			t.Errorf("%q: %v %q", note, files, got)
+		}
+		s.mu.Lock()
+		*set = false
+		s.mu.Unlock()
 	}
 }
 

@@ -21,13 +21,14 @@ const (
 	searchLimit = 800 * time.Millisecond // for the vector of a query
 	pause       = 30 * time.Second       // without asking, after a failure
 	depth       = 100                    // results of each ranking that are fused
-	rankOffset  = 20                     // of reciprocal rank fusion: how little the first ranks differ
+	rankOffset  = 5                      // of reciprocal rank fusion: how little the first ranks differ
 )
 
-// The parts of the score that words have; embeddings have the rest.
+// The parts of the score that words have; embeddings have the rest. They were chosen with a
+// small model of English: half of the score for embeddings lowered what words had right.
 const (
-	questionWords = 0.5
-	symbolWords   = 0.75
+	questionWords = 0.75
+	symbolWords   = 0.95
 )
 
 // Depth is how many results of words a fusion needs.
@@ -67,7 +68,7 @@ func (s *Searcher) Fuse(ctx context.Context, shards []Shard, r query.Request, hi
 	var near []query.Hit
 	for n, shard := range shards {
 		v := s.vectorsOf(shard)
-		if v == nil || v.missing > 0 {
+		if v == nil || v.missing > 0 || !v.like(asked) {
 			note = NoteMissing
 		}
 		if v != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"countersign.dev/internal/domain/codesearch/index"
 )
@@ -150,4 +151,10 @@ func (v *vectors) save(indexFile string) error {
 // fits reports whether the vectors are those of an index, by a model.
 func (v *vectors) fits(ix *index.Index, model string) bool {
 	return v.of == ix.Checksum() && v.model == model && len(v.all) == len(ix.Chunks)
+}
+
+// like reports whether a vector has the length of these: the service may have another
+// model under the same name by now.
+func (v *vectors) like(w vector) bool {
+	return !slices.ContainsFunc(v.all, func(one vector) bool { return one.scale != 0 && len(one.parts) != len(w.parts) })
 }
