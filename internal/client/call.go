@@ -66,10 +66,13 @@ func actionOf(p *result.Pending) string {
 	return action
 }
 
-// typedWrong says what is wrong with a call to the person who typed its inputs, and
-// therefore knows their names: "new_salary is required".
+// typedWrong says what is wrong with a call to the person who typed its name and inputs, and
+// therefore knows them: "new_salary is required".
 func typedWrong(f *fault.Error) string {
 	message, advice := f.ForPeople()
+	if message == fault.Unfit { // who typed a name reads about it
+		message, advice = f.Message, f.SuggestedAction
+	}
 	if f.People == nil || len(f.People.Inputs) == 0 {
 		return strings.TrimSpace(message + " " + advice)
 	}

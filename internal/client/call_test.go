@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"countersign.dev/internal/fault"
 )
 
 // TestCallOfAnUnlistedToolAsksItsServer: tools that a person may not call are not
@@ -47,6 +49,8 @@ func TestCallShowsAnswersToPeople(t *testing.T) {
 			"", "Invalid input parameters: employee_id is required; new_salary is required."},
 		{`{"status":"error","code":"VALIDATION_ERROR","message":"Which employee is meant?","suggestedAction":"x","people":{"inputs":[{"field":"employee_id","wrong":"is required"}]}}`,
 			"", "Which employee is meant? employee_id is required."},
+		{`{"status":"error","code":"UNKNOWN_TOOL","message":"No tool is called \"nope\".","suggestedAction":"List the tools to find the right name.","people":{"message":"` + fault.Unfit + `"}}`,
+			"", `No tool is called "nope". List the tools to find the right name.`},
 	} {
 		mux := http.NewServeMux()
 		mux.HandleFunc("GET /api/tools", func(w http.ResponseWriter, _ *http.Request) {

@@ -64,12 +64,12 @@ const (
 
 // The domain's fault codes.
 var (
-	errNoBudget           = &fault.Code{Name: "BUDGET_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "The department has no budget for the fiscal year, or none that waits for approval.", Instruct: findBudgets, Subject: []string{"department"}, Details: []string{"fiscalYear"}}
+	errNoBudget           = &fault.Code{Name: "BUDGET_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "The department has no budget for the fiscal year, or none that waits for approval.", Suggest: "Check the department's name, or ask which budgets there are.", Instruct: findBudgets, Subject: []string{"department"}, Details: []string{"fiscalYear"}}
 	errApproved           = &fault.Code{Name: "BUDGET_ALREADY_APPROVED", Kind: fault.Conflict, Status: 200, Meaning: "The budget was approved before.", Instruct: "Use get_budget to see who approved it and when.", Subject: []string{"department"}, Details: []string{"fiscalYear", "status"}}
 	errSeparationOfDuties = &fault.Code{Name: "SEPARATION_OF_DUTIES", Kind: fault.Forbidden, Status: 200, Meaning: "No one may approve what they submitted themselves.", Suggest: "Ask someone else with the role finance-write or executive to approve it.", Subject: []string{"department"}, Details: []string{"fiscalYear"}}
-	errNoInvoice          = &fault.Code{Name: "INVOICE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No invoice has this id.", Instruct: findInvoices, Subject: []string{"invoice_id"}}
+	errNoInvoice          = &fault.Code{Name: "INVOICE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No invoice has this id.", Suggest: "Ask for the invoice by its number or its vendor.", Instruct: findInvoices, Subject: []string{"invoice_id"}}
 	errNotDeletable       = &fault.Code{Name: "INVOICE_NOT_DELETABLE", Kind: fault.Conflict, Status: 200, Meaning: "An approved or paid invoice cannot be deleted.", Suggest: "Only pending and rejected invoices can be deleted.", Instruct: "Only pending and rejected invoices can be deleted. Use list_invoices with status pending or rejected to find them.", Subject: []string{"invoice_id"}, Details: []string{"status"}}
-	errNoReport           = &fault.Code{Name: "EXPENSE_REPORT_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "There is no such expense report, or the caller may not see it.", Instruct: "Use list_expense_reports tool to find the report_number, or the employee_id and month.", Subject: []string{"report_number", "employee_id", "month"}}
+	errNoReport           = &fault.Code{Name: "EXPENSE_REPORT_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "There is no such expense report, or the caller may not see it.", Suggest: "Ask which expense reports there are.", Instruct: "Use list_expense_reports tool to find the report_number, or the employee_id and month.", Subject: []string{"report_number", "employee_id", "month"}}
 )
 
 // Codes lists the domain's fault codes, for the docs.

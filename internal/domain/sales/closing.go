@@ -121,7 +121,7 @@ func (s *Server) previewClosing(ctx context.Context, in closeDeal) (closingPrevi
 	case !found:
 		return closingPreview{}, dealPrecondition{}, errDealNotFound.New("Deal not found. Verify the deal ID is correct.")
 	case isClosed(d.Stage):
-		return closingPreview{}, dealPrecondition{}, errDealAlreadyClosed.New("Deal %s was closed before (%s).", d.DealName, d.Stage).With("stage", d.Stage)
+		return closingPreview{}, dealPrecondition{}, errDealAlreadyClosed.New("Deal %s was %s before.", d.DealName, outcomeOf(d.Stage)).With("stage", d.Stage)
 	}
 	if err := in.check(); err != nil {
 		return closingPreview{}, dealPrecondition{}, err
@@ -135,6 +135,14 @@ func (s *Server) previewClosing(ctx context.Context, in closeDeal) (closingPrevi
 		preview.ActualValue, preview.ValueAssumed = value, in.ActualValue == nil
 	}
 	return preview, dealPrecondition{d.Version, d}, nil
+}
+
+// outcomeOf is how a closed deal ended, in a word.
+func outcomeOf(stage string) string {
+	if stage == StageWon {
+		return "won"
+	}
+	return "lost"
 }
 
 // result is the stage and the value that a deal ends with.

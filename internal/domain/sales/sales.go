@@ -76,7 +76,7 @@ var (
 	errDealAlreadyClosed = &fault.Code{Name: "DEAL_ALREADY_CLOSED", Kind: fault.Conflict, Status: 200,
 		Meaning: "The deal was won or lost before.", Instruct: "Use list_deals with a stage to find deals that are still open.", Subject: []string{"deal_id"}, Details: []string{"stage"}}
 	errCustomerHasOpenDeals = &fault.Code{Name: "CUSTOMER_HAS_OPEN_DEALS", Kind: fault.Conflict, Status: 200,
-		Meaning: "The customer has deals that are neither won nor lost.", Instruct: "Close the customer's open deals with close_deal first.", Subject: []string{"customer_id"}, Details: []string{"openDeals"}}
+		Meaning: "The customer has deals that are neither won nor lost.", Suggest: "Close these deals first.", Instruct: "Close the customer's open deals with close_deal first.", Subject: []string{"customer_id"}, Details: []string{"openDeals"}}
 
 	codes = []*fault.Code{errCustomerNotFound, errDealNotFound, errDealAlreadyClosed, errCustomerHasOpenDeals}
 )
