@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -46,7 +47,7 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	checks(t, path, "check", commandline.ExitFailed, "data of hr rows were read", "server hr ready", `Is "countersign gateway" running?`)
 	startConfigured(t, pair.Gateway+"/readyz", "gateway", "--config", gatewayFile)
 	checks(t, gatewayFile, "gateway", commandline.ExitDone, // with the log that the gateway holds
-		"audit log can be written", "redis answers", "issuer "+d.Issuer+" answers", "gateway ready", "server hr ready")
+		"audit log can be written", "audit-hr.jsonl can be read; it has no event yet", "redis answers", "issuer "+d.Issuer+" answers", "gateway ready", "server hr ready")
 	checkOverStdio(t, pair, path)
 	checkConnected(t, gatewayFile)
 	checkSettingsOfClients(t, pair)
@@ -67,6 +68,7 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	if a := pair.confirm(t, "bob.martinez", s.pending[0].ID, true); a.status != 403 {
 		t.Errorf("another person: %d %s", a.status, a.body)
 	}
+	checkRecord(t, pair)
 	for _, name := range []string{"gateway", "hr"} {
 		if out, code := runCommand(t, "audit", "verify", auditOf(path, name)); code != 0 {
 			t.Errorf("the audit of %s: %s", name, out)
@@ -199,7 +201,7 @@ $SERVERS
 databases:
   hr: {url: "$DATABASE", admin_url: "$ADMIN"}
 $MORE
-audit: {path: "${AUDIT}"}
+audit: {path: "${AUDIT}"$OTHERS}
 `
 
 // writeConfigs writes the files of the gateway and of the HR server. They
@@ -211,7 +213,9 @@ func writeConfigs(t testing.TB, folder string, values map[string]string) (gatewa
 		t.Fatal(err)
 	}
 	gateway, hr = filepath.Join(folder, "gateway.yaml"), filepath.Join(folder, "hr.yaml")
-	writeConfig(t, gateway, values, fmt.Sprintf("{signing: [%q], sealing: {gateway: [%q]}}", key, rand.Text()+rand.Text()))
+	reading := maps.Clone(values)
+	reading["OTHERS"] = fmt.Sprintf(", others: [%q]", auditOf(hr, "hr"))
+	writeConfig(t, gateway, reading, fmt.Sprintf("{signing: [%q], sealing: {gateway: [%q]}}", key, rand.Text()+rand.Text()))
 	writeConfig(t, hr, values, fmt.Sprintf("{sealing: {hr: [%q]}}", rand.Text()+rand.Text()))
 	return gateway, hr
 }

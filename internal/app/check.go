@@ -132,6 +132,9 @@ func auditReadable(path string) (string, error) {
 	}
 	_ = f.Close()
 	head, err := audit.About(path)
+	if err == nil && head.Seq == 0 {
+		return "can be read; it has no event yet", nil
+	}
 	return fmt.Sprintf("is that of %s and can be read up to event %d", cmp.Or(head.Name, "another process"), head.Seq), err
 }
 
