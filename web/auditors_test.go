@@ -23,7 +23,7 @@ func TestRecordIsSearchedOnThePage(t *testing.T) {
 			return object{"seq": seq, "from": "hr", "time": "2026-11-22T09:00:00Z", "kind": "confirmation", "username": "alice.chen", "server": "hr", "tool": "delete_employee", "step": step, "outcome": outcome, "confirmation": "c-1234567890", "note": "<b>left</b>"}
 		}
 		page := object{"events": []object{event(9, "applied", "success"), event(8, "approved", "success"), event(7, "opened", "pending_confirmation")}, "next": "7,1", "logs": []object{{"name": "gateway", "file": "audit.jsonl", "events": 1234}, {"name": "hr", "file": "hr.jsonl", "events": 9}}, "unread": []object{{"name": "finance", "events": 41}}}
-		if strings.Contains(r.URL.RawQuery, "before=7") {
+		if strings.Contains(r.URL.RawQuery, "before=7") || strings.Contains(r.URL.RawQuery, "person=frank") {
 			page = object{"events": []object{{"seq": 3, "time": "2026-11-21T09:00:00Z", "kind": "denial", "username": "frank.davis", "outcome": "INSUFFICIENT_PERMISSIONS"}}, "logs": []object{{"name": "gateway", "problem": "line 2 of audit.jsonl: altered"}}}
 		}
 		if strings.Contains(r.URL.RawQuery, "row=E-7") {
@@ -74,12 +74,18 @@ func TestRecordIsSearchedOnThePage(t *testing.T) {
 	p.Click("[data-event='9'] a")
 	p.Sees("[data-course] li:first-child", "Opened")
 	p.Sees("[data-course] li:last-child", "Applied")
+	p.Looks("audit")
+	p.Until(`(() => { const f = document.querySelector("[data-filter=person]"); f.value = "frank"; f.form.requestSubmit(); return true; })()`)
+	p.Sees("[data-event='3']", "frank.davis")
+	p.Misses("[data-event='9']")
+	if got := p.Count("[data-course] li"); got != 3 { // the course is that of the request, whatever else is searched for
+		t.Errorf("the course has %d steps after another search, want 3", got)
+	}
 	close(asked)
-	want := []string{"", "before=7%2C1", "person=alice", "person=alice&row=E-7", "person=alice", "confirmation=c-1234567890"}
+	want := []string{"", "before=7%2C1", "person=alice", "person=alice&row=E-7", "person=alice", "confirmation=c-1234567890", "person=frank&confirmation=c-1234567890"}
 	if got := slices.Collect(received(asked)); !slices.Equal(got, want) {
 		t.Errorf("asked for %q, want %q", got, want)
 	}
-	p.Looks("audit")
 }
 
 func received(all <-chan string) func(func(string) bool) {

@@ -18,6 +18,7 @@ const SIGHT = { yes: () => t("showed this row, by the fingerprint of its id"), p
 /** pageView draws the record; an id is the request whose course is shown. @param {string} id */
 export function pageView(id) {
   const found = signal(/** @type {any[]} */ ([]));
+  const course = signal(/** @type {any[]} */ ([]));
   const next = signal("");
   const covered = signal(/** @type {any} */ (null));
   const problem = signal("");
@@ -33,6 +34,7 @@ export function pageView(id) {
     problem.value = "";
     try {
       const page = await get(`/api/audit?${query}`);
+      if (id && mine === 1) course.value = page.events; // nothing but the request is asked for then
       if (mine !== asked) return;
       covered.value = page;
       found.value = [...(before ? found.peek() : []), ...page.events];
@@ -48,7 +50,7 @@ export function pageView(id) {
     chain(), searchForm(fields, () => search()),
     el("p", { class: "notice error", role: "alert", hidden: () => !problem.value }, () => problem.value),
     () => (covered.value ? coverageOf(covered.value) : null),
-    id ? courseOf(found) : null, eventsOf(found, covered),
+    courseOf(course), eventsOf(found, covered),
     el("p", { class: "hint", role: "status" }, () => (busy.value ? t("Reading…") : problem.value ? "" : count(found.value.length, next.value))),
     el("button", { type: "button", class: "small", "data-more-events": true, hidden: () => !next.value, onclick: () => search(next.peek()) }, t("Older events")));
 }
@@ -120,7 +122,7 @@ function whatOf(event) {
 }
 
 // The course of one request, from its opening to its end.
-function courseOf(found) {
-  return el("section", { "aria-labelledby": "course-title" }, el("h2", { id: "course-title" }, t("The course of this request")),
-    () => el("ol", { class: "course", "data-course": true }, [...found.value].reverse().map((event) => el("li", {}, el("time", { datetime: event.time }, moment(event.time)), " ", el("strong", {}, label(event.step || event.kind)), " ", data(event.username ?? ""), event.outcome ? ` · ${label(event.outcome)}` : ""))));
+function courseOf(course) {
+  return el("section", { "aria-labelledby": "course-title", hidden: () => course.value.length === 0 }, el("h2", { id: "course-title" }, t("The course of this request")),
+    () => el("ol", { class: "course", "data-course": true }, [...course.value].reverse().map((event) => el("li", {}, el("time", { datetime: event.time }, moment(event.time)), " ", el("strong", {}, label(event.step || event.kind)), " ", data(event.username ?? ""), event.outcome ? ` · ${label(event.outcome)}` : ""))));
 }
