@@ -17,22 +17,22 @@ func (r *run) correct() {
 			r.addLine(string(c.Kind), c.Text)
 			continue
 		}
-		note := Note{string(c.Kind), c.Text, spansOf(answer.Before+answer.After, c.About)}
+		note := Note{string(c.Kind), c.Text, rangesOf(answer.Before+answer.After, c.About)}
 		r.keepNote(note)
 		r.emit(note)
 	}
 }
 
-// spansOf returns where the words are in a text, at their first place. Words that
+// rangesOf returns where the words are in a text, at their first place. Words that
 // the model wrote in another form, such as in bold, have none.
-func spansOf(text string, words []string) (spans []Span) {
+func rangesOf(text string, words []string) (ranges []TextRange) {
 	for _, w := range words {
 		if at := strings.Index(text, w); at >= 0 {
 			start := utf8.RuneCountInString(text[:at])
-			spans = append(spans, Span{start, start + utf8.RuneCountInString(w)})
+			ranges = append(ranges, TextRange{start, start + utf8.RuneCountInString(w)})
 		}
 	}
-	return spans
+	return ranges
 }
 
 // evidenceOf returns what the answer of the turn may rest on.

@@ -82,13 +82,13 @@ func TestNoteNamesThePlacesInTheAnswer(t *testing.T) {
 	}
 	answer := []rune(textOf(events, ""))
 	var words []string
-	for _, s := range notes[0].Spans {
+	for _, s := range notes[0].Ranges {
 		words = append(words, string(answer[s.Start:s.End]))
 	}
 	want(t, strings.Join(words, " "), "212 145 Simba")
 	events, _ = collect(t, t.Context(), turn(scripted(says("Hm. I've updated the record of the lion.")), b))
 	notes = find[Note](events)
-	if len(notes) != 1 || notes[0].Kind != "unproven" || len(notes[0].Spans) != 1 || notes[0].Spans[0] != (Span{4, 40}) {
+	if len(notes) != 1 || notes[0].Kind != "unproven" || len(notes[0].Ranges) != 1 || notes[0].Ranges[0] != (TextRange{4, 40}) {
 		t.Errorf("a report: got %+v", notes)
 	}
 }

@@ -54,20 +54,20 @@ type CallResult struct {
 	Untrusted bool // holds untrusted text, in marked blocks
 }
 
-// Note is a correction of the answer in the gateway's name. Spans are the places of
+// Note is a correction of the answer in the gateway's name. Ranges are the parts of
 // the model's words that it is about; none: the answer as a whole.
 type Note struct {
-	Kind  string // failed, waiting, unproven or invented; kept ones are incomplete or added, too, which were texts in the stream
-	Text  string
-	Spans []Span
+	Kind   string // failed, waiting, unproven or invented; kept ones are incomplete or added, too, which were texts in the stream
+	Text   string
+	Ranges []TextRange
 }
 
 // Nanos are billionths of a currency's unit: sums of them are exact.
 type Nanos int64
 
-// Span is a place in the model's own text of a turn: from the character Start to
+// TextRange is a part in the model's own text of a turn: from the character Start to
 // the one before End, counted from 0 in code points.
-type Span struct {
+type TextRange struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
 }

@@ -20,7 +20,7 @@ type Type string
 const (
 	Started      Type = "started"       // Request, Text (the question), Model
 	Text         Type = "text"          // Text, Source
-	Note         Type = "note"          // Kind, Text, Spans: what the gateway corrects in the answer
+	Note         Type = "note"          // Kind, Text, Ranges: what the gateway corrects in the answer
 	ToolStarted  Type = "tool_started"  // CallID, Tool, Server, Args, Message
 	ToolProgress Type = "tool_progress" // CallID, Tool, Server, Message
 	ToolFinished Type = "tool_finished" // CallID, Tool, Server, Message, Data
@@ -54,7 +54,7 @@ type Event struct {
 	Request      string // the id that logs have
 	Text         string
 	Source, Kind string // an empty source: the model
-	Spans        []agent.Span
+	Ranges       []agent.TextRange
 	Model        string
 	CallID       string
 	Tool         string
@@ -81,28 +81,28 @@ type (
 		eventFields
 	}
 	eventFields struct {
-		ID           string          `json:"-"`
-		Type         Type            `json:"type"`
-		Conversation string          `json:"conversation,omitempty"`
-		Request      string          `json:"request,omitempty"`
-		Text         string          `json:"text,omitempty"`
-		Source       string          `json:"source,omitempty"`
-		Kind         string          `json:"kind,omitempty"`
-		Spans        []agent.Span    `json:"spans,omitempty"`
-		Model        string          `json:"model,omitempty"`
-		CallID       string          `json:"callId,omitempty"`
-		Tool         string          `json:"tool,omitempty"`
-		Server       string          `json:"server,omitempty"`
-		Message      string          `json:"message,omitempty"`
-		Args         json.RawMessage `json:"args,omitempty"`
-		Data         json.RawMessage `json:"-"`
-		Warnings     []agent.Warning `json:"warnings,omitempty"`
-		Code         string          `json:"code,omitempty"`
-		Usage        *agent.Usage    `json:"usage,omitempty"`
-		Confirmation string          `json:"confirmation,omitempty"`
-		Status       string          `json:"status,omitempty"`
-		At           time.Time       `json:"at,omitzero"`
-		Expires      time.Time       `json:"expires,omitzero"`
+		ID           string            `json:"-"`
+		Type         Type              `json:"type"`
+		Conversation string            `json:"conversation,omitempty"`
+		Request      string            `json:"request,omitempty"`
+		Text         string            `json:"text,omitempty"`
+		Source       string            `json:"source,omitempty"`
+		Kind         string            `json:"kind,omitempty"`
+		Ranges       []agent.TextRange `json:"spans,omitempty"`
+		Model        string            `json:"model,omitempty"`
+		CallID       string            `json:"callId,omitempty"`
+		Tool         string            `json:"tool,omitempty"`
+		Server       string            `json:"server,omitempty"`
+		Message      string            `json:"message,omitempty"`
+		Args         json.RawMessage   `json:"args,omitempty"`
+		Data         json.RawMessage   `json:"-"`
+		Warnings     []agent.Warning   `json:"warnings,omitempty"`
+		Code         string            `json:"code,omitempty"`
+		Usage        *agent.Usage      `json:"usage,omitempty"`
+		Confirmation string            `json:"confirmation,omitempty"`
+		Status       string            `json:"status,omitempty"`
+		At           time.Time         `json:"at,omitzero"`
+		Expires      time.Time         `json:"expires,omitzero"`
 	}
 )
 
@@ -162,7 +162,7 @@ func (l Limits) EventOf(e agent.Event) (event Event, ok bool) {
 	case agent.TextDelta:
 		return Event{Type: Text, Text: e.Text, Source: e.Source}, true
 	case agent.Note:
-		return Event{Type: Note, Kind: e.Kind, Text: e.Text, Spans: e.Spans}, true
+		return Event{Type: Note, Kind: e.Kind, Text: e.Text, Ranges: e.Ranges}, true
 	case agent.ToolStarted:
 		return Event{
 			Type: ToolStarted, CallID: e.Call.ID, Tool: e.Call.Tool, Server: e.Server, Args: argsOf(e.Call),

@@ -41,9 +41,9 @@ type (
 		Surface string `json:"surface,omitempty"`
 	}
 	storedNote struct {
-		Kind  string       `json:"kind"`
-		Text  string       `json:"text"`
-		Spans []agent.Span `json:"spans,omitempty"`
+		Kind   string            `json:"kind"`
+		Text   string            `json:"text"`
+		Ranges []agent.TextRange `json:"spans,omitempty"`
 	}
 	storedPart struct { // exactly one of its fields is set
 		Text   string        `json:"text,omitempty"`

@@ -42,7 +42,7 @@ func TestRecordsAreReadAsTheyWereStored(t *testing.T) {
 			agent.Text("Leo <lives> here."),
 			agent.Call{ID: "1", Tool: "list_animals", Args: json.RawMessage(`{"cut":`)}, // models make mistakes
 			agent.CallResult{ID: "1", Tool: "list_animals", Answer: json.RawMessage(`{"n": 1.10}`), Failed: true, Untrusted: true},
-		}, Notes: []agent.Note{{Kind: "invented", Text: "Leo is the model's own.", Spans: []agent.Span{{Start: 0, End: 3}}}}},
+		}, Notes: []agent.Note{{Kind: "invented", Text: "Leo is the model's own.", Ranges: []agent.TextRange{{Start: 0, End: 3}}}}},
 	}
 	if stored, err = s.sealMessage(c.ID, m.ID, m); err != nil {
 		t.Fatal(err)

@@ -101,7 +101,7 @@ Anonymous:             0 kB
 7f0000002000-7f0000003000 r--p 00000000 00:00 0
 Anonymous:             0 kB
 `
-	got, want := releasable(mappings, "/usr/bin/countersign"), []span{{0x555c7c400000, 0x555c7c600000}}
+	got, want := releasable(mappings, "/usr/bin/countersign"), []addressRange{{0x555c7c400000, 0x555c7c600000}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %x, want %x", got, want)
 	}

@@ -23,36 +23,36 @@ func releaseProgram() {
 	}
 }
 
-// span is a part of the address space.
-type span struct{ from, to uintptr }
+// addressRange is a part of the address space.
+type addressRange struct{ from, to uintptr }
 
 // releasable are the mappings of a file, of those in the format of /proc/PID/smaps, that
 // are read only and as the file has them. Pages that were changed are not in the file and
 // would be lost: the loader relocates pointers in programs that run at any address.
-func releasable(mappings, file string) (spans []span) {
-	var current span
+func releasable(mappings, file string) (ranges []addressRange) {
+	var current addressRange
 	for line := range strings.Lines(mappings) {
 		fields := strings.Fields(line)
 		switch {
 		case len(fields) < 2:
 		case !strings.HasSuffix(fields[0], ":"): // such as 00400000-02868000 r-xp 00000000 fe:00 17 /usr/bin/countersign
-			current = span{}
+			current = addressRange{}
 			if len(fields) == 6 && fields[5] == file && strings.HasPrefix(fields[1], "r-") {
-				current = spanOf(fields[0])
+				current = rangeOf(fields[0])
 			}
-		case fields[0] == "Anonymous:" && fields[1] == "0" && current != span{}:
-			spans = append(spans, current)
+		case fields[0] == "Anonymous:" && fields[1] == "0" && current != addressRange{}:
+			ranges = append(ranges, current)
 		}
 	}
-	return spans
+	return ranges
 }
 
-func spanOf(addresses string) span {
+func rangeOf(addresses string) addressRange {
 	first, last, _ := strings.Cut(addresses, "-")
 	from, err := strconv.ParseUint(first, 16, 64)
 	to, bad := strconv.ParseUint(last, 16, 64)
 	if err != nil || bad != nil {
-		return span{}
+		return addressRange{}
 	}
-	return span{uintptr(from), uintptr(to)}
+	return addressRange{uintptr(from), uintptr(to)}
 }

@@ -49,9 +49,9 @@ type (
 		Source  string `json:"source,omitempty"` // gateway: a line that the model left out
 	}
 	notePayload struct { // what the gateway corrects in the answer
-		Kind  string       `json:"kind"`
-		Spans []agent.Span `json:"spans,omitempty"`
-		Text  string       `json:"text"`
+		Kind   string            `json:"kind"`
+		Ranges []agent.TextRange `json:"spans,omitempty"`
+		Text   string            `json:"text"`
 	}
 	statusPayload struct {
 		State   string          `json:"state"` // processing, complete
@@ -97,7 +97,7 @@ func frameOf(e conversation.Event) (f frame, ok bool) {
 	case conversation.Text:
 		f.Type, f.Payload = "text", textPayload{e.Text, e.Source}
 	case conversation.Note:
-		f.Type, f.Payload = "note", notePayload{e.Kind, e.Spans, e.Text}
+		f.Type, f.Payload = "note", notePayload{e.Kind, e.Ranges, e.Text}
 	case conversation.ToolStarted, conversation.ToolProgress:
 		f.Type, f.Payload = "status", statusPayload{"processing", e.Tool, e.Server, e.CallID, e.Message, e.Args, nil}
 	case conversation.ToolFinished:

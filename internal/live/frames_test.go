@@ -24,7 +24,7 @@ func TestShapesOfMessages(t *testing.T) {
 		{Type: conversation.ToolFinished, CallID: "1", Tool: "list_employees", Server: "hr", Message: "List employees: 1 row", Data: envelope},
 		{Type: conversation.Text, Text: "Nina."},
 		{Type: conversation.Text, Text: "There are more.", Source: "gateway"},
-		{Type: conversation.Note, Kind: "invented", Text: "Not from the data: $5 is the model's own.", Spans: []agent.Span{{Start: 3, End: 5}}},
+		{Type: conversation.Note, Kind: "invented", Text: "Not from the data: $5 is the model's own.", Ranges: []agent.TextRange{{Start: 3, End: 5}}},
 		{Type: conversation.Truncated, Tool: "list_employees", Text: "There are more rows."},
 		{Type: conversation.Unavailable, Warnings: []agent.Warning{{Server: "sales", Code: "TIMEOUT", Message: "It did not answer."}}},
 		{Type: conversation.Pending, Server: "hr", Data: json.RawMessage(`{"status":"pending_confirmation","confirmationId":"x"}`)},

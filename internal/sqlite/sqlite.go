@@ -27,10 +27,10 @@ import (
 
 // DB is a file or a database in memory. It is safe for concurrent use.
 type DB struct {
-	name  string // of the store in messages: "sales"
-	write *sql.DB
-	read  *sql.DB // in memory: the same single connection
-	turn  *turn   // nil: SQLite's own lock only
+	name    string // of the store in messages: "sales"
+	write   *sql.DB
+	read    *sql.DB     // in memory: the same single connection
+	writers *writerLock // nil: SQLite's own lock only
 }
 
 const (
@@ -129,9 +129,9 @@ func open(path string, readOnly bool) (*sql.DB, error) {
 // Close closes every connection.
 func (db *DB) Close() error {
 	if db.read == db.write {
-		return errors.Join(db.write.Close(), db.turn.close())
+		return errors.Join(db.write.Close(), db.writers.close())
 	}
-	return errors.Join(db.read.Close(), db.write.Close(), db.turn.close())
+	return errors.Join(db.read.Close(), db.write.Close(), db.writers.close())
 }
 
 // Bounded gives a deadline to a call that has none.
@@ -164,7 +164,7 @@ func (db *DB) In(ctx context.Context) Querier {
 func (db *DB) Change(ctx context.Context, fn func(context.Context) error) error {
 	ctx, cancel := Bounded(ctx)
 	defer cancel()
-	release, err := db.turn.take(ctx)
+	release, err := db.writers.take(ctx)
 	if err != nil {
 		return db.Fault(ctx, err)
 	}
@@ -177,7 +177,7 @@ func (db *DB) Change(ctx context.Context, fn func(context.Context) error) error 
 func (db *DB) ChangeSoon(ctx context.Context, wait time.Duration, before, fn func(context.Context) error) error {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	release, err := db.turn.take(waiting)
+	release, err := db.writers.take(waiting)
 	if waiting.Err() != nil && ctx.Err() == nil {
 		if err == nil {
 			release()

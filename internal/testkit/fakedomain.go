@@ -125,7 +125,7 @@ func (d *FakeDomain) list(ctx context.Context, in listNotes, w tool.Window[int])
 	return rows, nil
 }
 
-func (d *FakeDomain) page(_ context.Context, _ struct{}, s tool.Span) ([]Note, int, error) {
+func (d *FakeDomain) page(_ context.Context, _ struct{}, s tool.OffsetWindow) ([]Note, int, error) {
 	all := d.Notes()
 	from := min(s.Offset, len(all))
 	return all[from:min(from+s.Limit, len(all))], len(all), nil

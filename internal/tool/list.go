@@ -97,8 +97,8 @@ func cut[K any, T Keyed[K]](c *call, rows []T, remark string) (any, *result.Page
 	return &rows, page, nil
 }
 
-// Span is the part of a list that an offset query has to fetch.
-type Span struct {
+// OffsetWindow is the part of a list that an offset query has to fetch.
+type OffsetWindow struct {
 	Limit, Offset int
 	Fit           bool // no limit was given: fetch may return fewer rows than there are, when more would be too many
 }
@@ -106,7 +106,7 @@ type Span struct {
 // Offsets declares a list with limit and offset pages, as the task server's
 // founding document has them. fetch returns the page and the number of rows in
 // all.
-func Offsets[In, T any](s Spec, fetch func(context.Context, In, Span) (rows []T, total int, err error)) Tool {
+func Offsets[In, T any](s Spec, fetch func(context.Context, In, OffsetWindow) (rows []T, total int, err error)) Tool {
 	t := Tool{spec: s, kind: result.List, pager: offset, input: reflect.TypeFor[In](), output: reflect.TypeFor[T]()}
 	if fetch == nil {
 		return t
@@ -117,7 +117,7 @@ func Offsets[In, T any](s Spec, fetch func(context.Context, In, Span) (rows []T,
 			return nil, nil, err
 		}
 		w := c.window
-		rows, total, err := fetch(ctx, in, Span{Limit: w.Limit, Offset: w.Offset, Fit: w.unlimited})
+		rows, total, err := fetch(ctx, in, OffsetWindow{Limit: w.Limit, Offset: w.Offset, Fit: w.unlimited})
 		if err != nil {
 			return nil, nil, err
 		}

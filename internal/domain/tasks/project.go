@@ -76,21 +76,21 @@ func (s *Server) project(ctx context.Context, place workspace.Place) (Project, e
 	return p, nil
 }
 
-func (s *Server) listProjects(ctx context.Context, _ nothing, span tool.Span) ([]Project, int, error) {
+func (s *Server) listProjects(ctx context.Context, _ nothing, w tool.OffsetWindow) ([]Project, int, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	places := s.opts.Places.Of(who)
 	total := len(places)
-	places = places[min(span.Offset, total):min(span.Offset+span.Limit, total)]
+	places = places[min(w.Offset, total):min(w.Offset+w.Limit, total)]
 	rows := make([]Project, len(places))
 	for i, place := range places {
 		if rows[i], err = s.project(ctx, place); err != nil {
 			return nil, 0, err
 		}
 	}
-	rows, err = dialect.Fit(rows, span.Fit, false)
+	rows, err = dialect.Fit(rows, w.Fit, false)
 	return rows, total, err
 }
 

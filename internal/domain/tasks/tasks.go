@@ -197,13 +197,13 @@ type pageable interface {
 // list declares a list whose page fits into an answer.
 func list[In pageable, T any](s *Server, spec tool.Spec, fetch func(context.Context, scope, In, store.Page) ([]T, int, error)) tool.Tool {
 	spec.Description += " The answer is a page of items, newest first unless it says otherwise; without a limit it has as many as fit."
-	return tool.Offsets(spec, func(ctx context.Context, in In, span tool.Span) (rows []T, total int, err error) {
+	return tool.Offsets(spec, func(ctx context.Context, in In, w tool.OffsetWindow) (rows []T, total int, err error) {
 		err = s.within(ctx, spec.Name, in.where(), func(sc scope) error {
-			rows, total, err = fetch(ctx, sc, in, store.Page{Limit: span.Limit, Offset: span.Offset, Details: in.details()})
+			rows, total, err = fetch(ctx, sc, in, store.Page{Limit: w.Limit, Offset: w.Offset, Details: in.details()})
 			if err != nil {
 				return err
 			}
-			rows, err = dialect.Fit(rows, span.Fit, in.details())
+			rows, err = dialect.Fit(rows, w.Fit, in.details())
 			return err
 		})
 		return rows, total, err

@@ -49,9 +49,9 @@ type (
 		Usage *agent.UsageView `json:"usage,omitempty"` // of the turn, on its last message
 	}
 	noteView struct { // as in the event
-		Kind  string       `json:"kind"`
-		Spans []agent.Span `json:"spans,omitempty"`
-		Text  string       `json:"text"`
+		Kind   string            `json:"kind"`
+		Ranges []agent.TextRange `json:"spans,omitempty"`
+		Text   string            `json:"text"`
 	}
 )
 
@@ -109,7 +109,7 @@ func messagesOf(m conversation.Message, before agent.Message) []messageView {
 	if text := m.Text(); text != "" || len(m.Notes) > 0 {
 		view := messageView{ID: m.ID, Role: m.Role, Content: text, Model: m.Model, At: m.At}
 		for _, n := range m.Notes {
-			view.Notes = append(view.Notes, noteView{n.Kind, n.Spans, n.Text})
+			view.Notes = append(view.Notes, noteView{n.Kind, n.Ranges, n.Text})
 		}
 		views = append(views, view)
 	}

@@ -33,10 +33,10 @@ type (
 		Source string `json:"source,omitempty"`
 	}
 	noteEvent struct {
-		Type  string       `json:"type"` // note
-		Kind  string       `json:"kind"`
-		Spans []agent.Span `json:"spans,omitempty"`
-		Text  string       `json:"text"`
+		Type   string            `json:"type"` // note
+		Kind   string            `json:"kind"`
+		Ranges []agent.TextRange `json:"spans,omitempty"`
+		Text   string            `json:"text"`
 	}
 	toolEvent struct {
 		Type    string          `json:"type"`  // tool
@@ -84,7 +84,7 @@ func dataOf(e conversation.Event) []byte {
 	case conversation.Text:
 		return httpx.Compact(textEvent{"text", e.Text, e.Source})
 	case conversation.Note:
-		return httpx.Compact(noteEvent{"note", e.Kind, e.Spans, e.Text})
+		return httpx.Compact(noteEvent{"note", e.Kind, e.Ranges, e.Text})
 	case conversation.ToolStarted:
 		return httpx.Compact(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, e.Args})
 	case conversation.ToolProgress:

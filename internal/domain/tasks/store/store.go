@@ -95,7 +95,7 @@ func open(ctx context.Context, name, path string, now func() time.Time, steps []
 	if err != nil {
 		return nil, err
 	}
-	if err := db.TakeTurns(name + ".lock"); err != nil {
+	if err := db.LockWriters(name + ".lock"); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	f := &file{DB: db, path: path, now: now}
@@ -106,11 +106,11 @@ func open(ctx context.Context, name, path string, now func() time.Time, steps []
 	return &Workspace{f, tasks, taskLists{f}, entities, linkRows{f, tasks, entities}, figures{f}}, nil
 }
 
-// upgradeTurn is how long an upgrade waits for its turn before it reads the version
+// upgradeWait is how long an upgrade waits for its turn before it reads the version
 // again: one of many processes that open the file together does the work, and then
 // writes. upgradeLimit is how long all of it may take; a million tasks take minutes.
 const (
-	upgradeTurn  = 500 * time.Millisecond
+	upgradeWait  = 500 * time.Millisecond
 	upgradeLimit = 10 * time.Minute
 )
 
@@ -125,7 +125,7 @@ func (w *file) upgrade(ctx context.Context, name string, steps []step) error {
 	backup := func(ctx context.Context) error { return w.backup(ctx, name, len(steps)) }
 	apply := func(ctx context.Context) error { return w.apply(ctx, steps) }
 	for version != len(steps) {
-		if err := w.ChangeSoon(ctx, upgradeTurn, backup, apply); err != nil {
+		if err := w.ChangeSoon(ctx, upgradeWait, backup, apply); err != nil {
 			return fmt.Errorf("upgrading %s: %w", name, err)
 		}
 		if version, err = w.version(ctx); err != nil {

@@ -18,12 +18,12 @@ func TestLockThatCameLateIsGivenBackBeforeItsFileIsClosed(t *testing.T) {
 
 func closeLate(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
-	open := func() *turn {
+	open := func() *writerLock {
 		var db DB
-		if err := db.TakeTurns(name); err != nil {
+		if err := db.LockWriters(name); err != nil {
 			t.Fatal(err)
 		}
-		return db.turn
+		return db.writers
 	}
 	holder, late, next := open(), open(), open()
 	release, err := holder.take(t.Context())
@@ -45,7 +45,7 @@ func closeLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
-	for _, one := range []*turn{late, next, holder} {
+	for _, one := range []*writerLock{late, next, holder} {
 		if err := one.close(); err != nil {
 			t.Error(err)
 		}

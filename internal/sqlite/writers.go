@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// turn lets processes that write to one file wait for each other. SQLite itself asks
+// writerLock lets processes that write to one file wait for each other. SQLite itself asks
 // again after growing pauses, so that one of many that write without a pause can wait
 // for seconds; this lock is given on as soon as it is free. It ends with its process.
-type turn struct {
+type writerLock struct {
 	file *os.File
 	own  chan struct{} // one transaction of this process at a time
 }
 
-// TakeTurns makes changes wait at a lock file beside the database, which other
+// LockWriters makes changes wait at a lock file beside the database, which other
 // processes use as well.
-func (db *DB) TakeTurns(name string) error {
+func (db *DB) LockWriters(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
-		db.turn = &turn{f, make(chan struct{}, 1)}
+		db.writers = &writerLock{f, make(chan struct{}, 1)}
 	}
 	return err
 }
 
 // take waits until the context ends. A lock that comes later is given back at once.
-func (t *turn) take(ctx context.Context) (release func(), err error) {
+func (t *writerLock) take(ctx context.Context) (release func(), err error) {
 	if t == nil {
 		return func() {}, nil
 	}
@@ -60,7 +60,7 @@ const lateLock = 5 * time.Second
 // close waits for the turn of this process, so that a lock that came late is given back
 // through a file that is open. Where another process keeps the lock for longer,
 // the file is closed with this process.
-func (t *turn) close() error {
+func (t *writerLock) close() error {
 	if t == nil {
 		return nil
 	}
