@@ -63,6 +63,9 @@ const (
 func parse(text string, off Signal) parsed {
 	var p parsed
 	fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;()[]{}<>\"'`?!=*&|+", r) })
+	if off&Kinds == 0 {
+		fields = declared(fields)
+	}
 	p.symbol = off&Kinds == 0 && isSymbol(fields)
 	p.topic = off&Kinds != 0 || isTopic(fields)
 	for _, everything := range []bool{false, true} {
@@ -80,6 +83,24 @@ func parse(text string, off Signal) parsed {
 		return strings.HasPrefix(f, "test") || strings.HasPrefix(f, "example") || strings.HasPrefix(f, "benchmark")
 	})
 	return p
+}
+
+// declaring are the words that declarations begin with, and what people call what is declared.
+var declaring = set("class struct interface enum trait type typedef union function func fn def method module macro const")
+
+// declared is the name alone of a query such as struct ring_buffer or class Cleaner. The name
+// must be written as names are, or begin with a capital: class loading is a matter.
+func declared(fields []string) []string {
+	var names []string
+	for _, field := range fields {
+		if !declaring[field] {
+			names = append(names, field)
+		}
+	}
+	if len(names) == 1 && len(names) < len(fields) && (codeLike(names[0]) || 'A' <= names[0][0] && names[0][0] <= 'Z') {
+		return names
+	}
+	return fields
 }
 
 // isSymbol reports whether a query is a name, or a few.
