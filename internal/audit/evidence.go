@@ -68,7 +68,7 @@ type logFiles struct {
 	anchors  []SignedHead
 	expected bool
 	headless bool
-	head     SignedHead
+	head     storedHead
 }
 
 // findLogs reads the paths, and joins the files that continue each other.
@@ -219,6 +219,10 @@ func attestationsOf(logs []*logFiles, ev Evidence) map[string]map[uint64][]attes
 		}
 	}
 	for _, l := range logs {
+		if s := l.head.signed; s.Signature != "" && s.Head() != l.head.Head() { // of an earlier end
+			s.Log = l.identity.ID
+			add(s, "The signature of its head")
+		}
 		for _, h := range l.anchors {
 			if h.trusted(ev.Keys) {
 				add(h, "The log of "+cmp.Or(l.identity.Name, l.path))
@@ -274,8 +278,11 @@ func (l *logFiles) verify(attestations map[uint64][]attestation, ev Evidence) (R
 		result.Remarks = append(result.Remarks, Remark{l.head.Seq + 1, fmt.Sprintf("%d events after event %d could not be written. What they were cannot be known.", l.head.Unwritten, l.head.Seq), Unwritten})
 	}
 	result.Signer = l.signer(ev.Keys)
-	if result.Signer == "" && (len(ev.Keys) > 0 || len(l.keys) > 0 || l.head.Signature != "") {
+	if result.Signer == "" && (len(ev.Keys) > 0 || len(l.keys) > 0 || l.head.signed.Signature != "") {
 		result.Remarks = append(result.Remarks, Remark{l.head.Seq, "The head is signed by none of the trusted keys: who wrote this log cannot be known.", Contradicted})
+	}
+	if result.Signer != "" && l.head.signed.Seq < l.head.Seq {
+		result.Remarks = append(result.Remarks, Remark{l.head.Seq, fmt.Sprintf("Events after number %d are not signed: the process was writing, or was killed.", l.head.signed.Seq), Whole})
 	}
 	return result, nil
 }
@@ -296,7 +303,7 @@ func (l *logFiles) signer(trusted []string) string {
 		trusted = l.keys
 	}
 	for _, key := range trusted {
-		if l.head.signedBy(key) {
+		if l.head.signed.signedBy(key) {
 			return key
 		}
 	}

@@ -136,7 +136,7 @@ func rewrite(t testing.TB, path string, signer *Signer, change func(*Event)) {
 	}
 	head := SignedHead{Log: old.Log, Seq: last.Seq, Hash: last.Hash}
 	signer.sign(&head)
-	if err := errors.Join(os.WriteFile(path, text, 0o600), os.WriteFile(headPath(path), head.encode(), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(path, text, 0o600), os.WriteFile(headPath(path), storedHead{head, head}.append(nil), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -555,5 +555,80 @@ func TestForgedHeadIsFoundByThePublicKey(t *testing.T) {
 	rewrite(t, path, signerOf(t, "attacker"), hide)
 	if status, text := verifyAll(t, key, path); status != Contradicted {
 		t.Errorf("got status %d: %s; want %d", status, text, Contradicted)
+	}
+}
+
+// TestLinesOfReadsShareASignature: a change is signed when Append returns, and what is
+// no change a little later, together with others.
+func TestLinesOfReadsShareASignature(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l, path := openSigned(t, dir, "hr"), filepath.Join(dir, "hr.jsonl")
+		signed := func() uint64 {
+			h, err := readHead(path)
+			if err != nil || !h.signed.signedBy(signerOf(t, "hr").PublicKey()) {
+				t.Fatalf("got %+v, %v; want a signature of this key", h, err)
+			}
+			return h.signed.Seq
+		}
+		appendAll(t, l, Event{Kind: Intent}) // event 2, after that of opening
+		if got := signed(); got != 2 {
+			t.Errorf("after a change: event %d is signed, want 2", got)
+		}
+		appendAll(t, l, Event{Kind: Outcome, Rows: 4}, Event{Kind: Turn})
+		if got := signed(); got != 2 {
+			t.Errorf("after two reads: event %d is signed, want 2", got)
+		}
+		if status, text := verifyAll(t, Evidence{}, path); status != Whole || !strings.Contains(text, "Events after number 2 are not signed") {
+			t.Errorf("before they are signed: got status %d: %s", status, text)
+		}
+		time.Sleep(signDelay)
+		synctest.Wait()
+		if got := signed(); got != 4 {
+			t.Errorf("a moment later: event %d is signed, want 4", got)
+		}
+		appendAll(t, l, Event{Kind: Outcome})
+		_ = l.Close()
+		if got := signed(); got != 5 {
+			t.Errorf("after Close: event %d is signed, want 5", got)
+		}
+	})
+}
+
+// TestEarlierSignatureHolds rewrites a log, and its head around an old signature.
+func TestEarlierSignatureHolds(t *testing.T) {
+	dir := t.TempDir()
+	l, path := openSigned(t, dir, "hr"), filepath.Join(dir, "hr.jsonl")
+	appendAll(t, l, Event{Kind: Outcome, Rows: 4}, Event{Kind: Intent})
+	_ = l.Close()
+	before, _ := readHead(path)
+	rewrite(t, path, signerOf(t, "attacker"), hide)
+	forged, _ := readHead(path)
+	forged.signed = before.signed
+	if err := os.WriteFile(headPath(path), forged.append(nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, text := verifyAll(t, Evidence{}, path); status != Contradicted || !strings.Contains(text, "The signature of its head has another hash") {
+		t.Errorf("got status %d: %s; want %d", status, text, Contradicted)
+	}
+}
+
+// TestHeadIsReadAsItWasWritten, also in the shapes of earlier versions.
+func TestHeadIsReadAsItWasWritten(t *testing.T) {
+	hash, id, signature := strings.Repeat("ab", 32), "0123456789abcdef", strings.Repeat("x", 86)
+	end := SignedHead{Log: id, Seq: 7, Hash: hash, Unwritten: 3}
+	signed := SignedHead{Log: id, Seq: 5, Hash: genesis, Unwritten: 1, Signature: signature}
+	whole := storedHead{end, signed}
+	got, err := parseHead(whole.append(nil))
+	if err != nil || got != whole {
+		t.Errorf("got %+v, %v; want %+v", got, err, whole)
+	}
+	end.Unwritten = 0
+	if got, err := parseHead([]byte("00000000000000000007 " + hash + "\n")); err != nil || got.Head() != end.Head() || got.signed.Signature != "" {
+		t.Errorf("without an id: got %+v, %v", got, err)
+	}
+	old, err := parseHead([]byte("00000000000000000007 " + hash + " " + id + " 0000000000 " + signature + "\n"))
+	if end.Signature = signature; err != nil || old.signed != end {
+		t.Errorf("with a signature of its own: got %+v, %v; want %+v", old.signed, err, end)
 	}
 }

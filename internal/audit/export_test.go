@@ -12,6 +12,9 @@ func Stages() []string { return []string{StageFull, StageRenamed, StageHead} }
 
 // StopInRotation calls at for each stage of the log's next rotation.
 func StopInRotation(l *Log, at func(stage string)) {
+	l.mu.Lock() // a signature that is late is no stage
+	defer l.mu.Unlock()
+	l.signing.timer.Stop()
 	l.file = &stagedFile{l.file, at, 0}
 	l.head = &stagedHead{l.head, at}
 }

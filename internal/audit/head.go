@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -55,54 +57,93 @@ func (h SignedHead) statement() []byte {
 var errNoHead = errors.New("the head is missing or unreadable")
 
 const (
-	noID        = "----------------"
-	signatureOf = 86 // characters of a signature
+	noID         = "----------------"
+	maxUnwritten = 9_999_999_999
 )
 
-// headShape is seq, hash, and since logs have ids: id, unwritten, signature.
-var headShape = regexp.MustCompile(`^(\d{20}) ([0-9a-f]{64})(?: ([0-9a-f-]{16}) (\d{10}) ([A-Za-z0-9_-]{86}))?\n$`)
+var noSignature = strings.Repeat("-", 86)
+
+// genesis is the Prev of the first event.
+var genesis = strings.Repeat("0", 2*sha256.Size)
+
+// headShape is seq, hash; since logs have ids: id, unwritten, signature; since the
+// signature may be of an earlier end: that end's seq, hash and unwritten.
+var headShape = regexp.MustCompile(`^(\d{20}) ([0-9a-f]{64})(?: ([0-9a-f-]{16}) (\d{10}) ([A-Za-z0-9_-]{86})(?: (\d{20}) ([0-9a-f]{64}) (\d{10}))?)?\n$`)
 
 // headPath is the file of the head of the log at path.
 func headPath(path string) string { return path + ".head" }
 
-func (h SignedHead) encode() []byte {
-	id, signature := h.Log, h.Signature
-	if id == "" {
-		id = noID
-	}
-	if signature == "" {
-		signature = strings.Repeat("-", signatureOf)
-	}
-	return fmt.Appendf(nil, "%020d %s %s %010d %s\n", h.Seq, h.Hash, id, min(h.Unwritten, 9_999_999_999), signature)
+// storedHead is what PATH.head has: the end of the log, and the newest end that was
+// signed, which is the same or a little older.
+type storedHead struct {
+	SignedHead
+	signed SignedHead
 }
 
-func parseHead(b []byte) (h SignedHead, err error) {
-	parts := headShape.FindSubmatch(b)
+// append writes the head, always in the same size.
+func (h storedHead) append(b []byte) []byte {
+	b = h.appendPosition(b)
+	b = append(append(b, ' '), cmp.Or(h.Log, noID)...)
+	b = appendPadded(append(b, ' '), min(h.Unwritten, maxUnwritten), 10)
+	b = append(append(b, ' '), cmp.Or(h.signed.Signature, noSignature)...)
+	b = h.signed.appendPosition(append(b, ' '))
+	b = appendPadded(append(b, ' '), min(h.signed.Unwritten, maxUnwritten), 10)
+	return append(b, '\n')
+}
+
+func (h SignedHead) appendPosition(b []byte) []byte {
+	return append(append(appendPadded(b, h.Seq, 20), ' '), cmp.Or(h.Hash, genesis)...)
+}
+
+// appendPadded writes a number with zeros before it.
+func appendPadded(b []byte, n uint64, width int) []byte {
+	var digits [20]byte
+	text := strconv.AppendUint(digits[:0], n, 10)
+	for range width - len(text) {
+		b = append(b, '0')
+	}
+	return append(b, text...)
+}
+
+func parseHead(b []byte) (h storedHead, err error) {
+	parts := headShape.FindStringSubmatch(string(b))
 	if parts == nil {
-		return SignedHead{}, errNoHead
+		return storedHead{}, errNoHead
 	}
-	h.Hash = string(parts[2])
-	if h.Seq, err = strconv.ParseUint(string(parts[1]), 10, 64); err != nil {
-		return SignedHead{}, errNoHead
+	position := func(seq, hash, unwritten string) (at SignedHead) {
+		if parts[3] != noID {
+			at.Log = parts[3]
+		}
+		if at.Seq, err = strconv.ParseUint(seq, 10, 64); err != nil {
+			err = errNoHead
+		}
+		at.Unwritten, _ = strconv.ParseUint(unwritten, 10, 64) // digits, or absent
+		at.Hash = hash
+		return at
 	}
-	if id := string(parts[3]); id != noID {
-		h.Log = id
+	h.SignedHead = position(parts[1], parts[2], parts[4])
+	if parts[5] == "" || parts[5] == noSignature || err != nil {
+		return h, err
 	}
-	h.Unwritten, _ = strconv.ParseUint(string(parts[4]), 10, 64) // digits, or absent
-	if signature := string(parts[5]); strings.Trim(signature, "-") != "" {
-		h.Signature = signature
+	h.signed = h.SignedHead
+	if parts[6] != "" {
+		h.signed = position(parts[6], parts[7], parts[8])
 	}
-	return h, nil
+	h.signed.Signature = parts[5]
+	if h.signed.Head() == h.Head() { // what is signed counts
+		h.Unwritten = h.signed.Unwritten
+	}
+	return h, err
 }
 
 // readHead returns errNoHead when the file is missing or is no head.
-func readHead(path string) (SignedHead, error) {
+func readHead(path string) (storedHead, error) {
 	b, err := os.ReadFile(headPath(path))
 	if errors.Is(err, os.ErrNotExist) {
-		return SignedHead{}, errNoHead
+		return storedHead{}, errNoHead
 	}
 	if err != nil {
-		return SignedHead{}, err
+		return storedHead{}, err
 	}
 	return parseHead(b)
 }

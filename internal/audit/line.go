@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"strings"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/telemetry"
@@ -32,9 +31,6 @@ const (
 
 // MaxLine bounds a line that is written, in bytes.
 const MaxLine = 12 << 10
-
-// genesis is the Prev of the first event.
-var genesis = strings.Repeat("0", hashSize)
 
 // seal sets the event's hash and returns its line.
 func seal(e *Event) ([]byte, error) {

@@ -47,6 +47,7 @@ type Log struct {
 	unwritten uint64    // events that could not be written
 	since     time.Time // when the first of them was to be written
 	others    uint64    // number of the last event that is not Anchored
+	signing   signing
 
 	syncing sync.Mutex // one sync or change of files at a time; never taken while mu is held
 	kept    position   // the end of what is synced to disk
@@ -110,7 +111,7 @@ func (l *Log) add(e *Event) error {
 // settle writes the lines that are due before the next event.
 func (l *Log) settle() error {
 	if l.opening != "" {
-		e := Event{Kind: Opened, Step: l.opening, Log: l.identity()}
+		e := Event{Kind: Opened, Step: l.opening, Log: &Identity{ID: l.id, Name: l.o.Name, Key: l.o.Signer.PublicKey()}}
 		if l.last.Seq > 0 {
 			e.Note = fmt.Sprintf("Continues after event %d with the hash %s.", l.last.Seq, l.last.Hash)
 		}
@@ -141,7 +142,7 @@ func (l *Log) chain(e *Event) error {
 	if l.size == 0 {
 		l.began = e.Time
 	}
-	return l.put(line, Head{e.Seq, e.Hash})
+	return l.put(line, Head{e.Seq, e.Hash}, durable(e.Kind))
 }
 
 // missed counts an event that found no file to be written to.
@@ -206,7 +207,8 @@ func (l *Log) Close() error {
 		return nil
 	}
 	l.closed = true
-	return errors.Join(l.repair(), l.file.Sync(), l.head.Sync(), l.head.Close(), l.file.Close())
+	l.signing.timer.Stop()
+	return errors.Join(l.repair(), l.writeHead(l.last, true), l.file.Sync(), l.head.Sync(), l.head.Close(), l.file.Close())
 }
 
 var _ Sink = (*Log)(nil)

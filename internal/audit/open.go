@@ -24,6 +24,7 @@ func Open(path string, o *Options) (_ *Log, err error) {
 	if l.o.Now == nil {
 		l.o.Now = time.Now
 	}
+	l.signing.start(l.o.Signer, l.signLate)
 	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("opening the audit log %s: %w", path, err)
 	}
@@ -81,17 +82,17 @@ func (l *Log) resume(f, head *os.File) (err error) {
 	if first.Log != nil { // the head may be lost
 		named.Log = cmp.Or(named.Log, first.Log.ID)
 	}
-	if err := l.begin(tail, named); err != nil {
+	if err := l.begin(tail, named.SignedHead); err != nil {
 		return err
 	}
-	if notes := damage(tail, named, headErr); len(notes) > 0 {
+	if notes := damage(tail, named.SignedHead, headErr); len(notes) > 0 {
 		e := notes[0]
 		for _, more := range notes[1:] {
 			e.Note += " " + more.Note
 		}
 		return l.Append(context.Background(), e) // replaces the head: until then the damage can be found again
 	}
-	return l.writeHead(l.last)
+	return l.writeHead(l.last, true)
 }
 
 // afterRotation finds the end of the chain in the newest renamed file: a crash

@@ -51,10 +51,11 @@ func readEvents(r io.Reader, yield func(Event, error) bool) {
 // About says whose log is at path and what its last event is. What it says is not
 // verified.
 func About(path string) (SignedHead, error) {
-	h, err := readHead(path)
+	stored, err := readHead(path)
 	if err != nil {
 		return SignedHead{}, fmt.Errorf("reading the audit log: %w", err)
 	}
+	h := stored.SignedHead
 	for e, err := range Events(path) {
 		if err == nil && e.Log != nil { // each file begins with it
 			h.Log, h.Name = e.Log.ID, e.Log.Name

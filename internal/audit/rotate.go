@@ -121,7 +121,7 @@ func (l *Log) reopenHead() error {
 	}
 	_ = l.head.Close() // it has no name any more
 	l.head, l.disk.head = f, info
-	return l.writeHead(l.last)
+	return l.writeHead(l.last, true)
 }
 
 // openPrivate opens a file, or makes it, readable by its owner only.
@@ -134,14 +134,6 @@ func openPrivate(path string, mode int) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
-}
-
-func (l *Log) identity() *Identity {
-	id := &Identity{ID: l.id, Name: l.o.Name}
-	if l.o.Signer != nil {
-		id.Key = l.o.Signer.PublicKey()
-	}
-	return id
 }
 
 func newID() string {
@@ -203,13 +195,13 @@ type headFile interface {
 type onDisk struct{ file, head fs.FileInfo }
 
 // put writes a line and then the head, so that the head never names an event
-// that is missing.
-func (l *Log) put(line []byte, head Head) error {
+// that is missing. now: the head is signed at once.
+func (l *Log) put(line []byte, head Head, now bool) error {
 	l.torn = true
 	if _, err := l.file.Write(line); err != nil {
 		return err
 	}
-	if err := l.writeHead(head); err != nil {
+	if err := l.writeHead(head, now); err != nil {
 		return err
 	}
 	l.torn, l.last = false, head
@@ -218,11 +210,20 @@ func (l *Log) put(line []byte, head Head) error {
 }
 
 // writeHead overwrites the head in place, which works on a full disk.
-func (l *Log) writeHead(at Head) error {
+func (l *Log) writeHead(at Head, now bool) error {
 	h := SignedHead{Log: l.id, Name: l.o.Name, Seq: at.Seq, Hash: at.Hash, Unwritten: l.unwritten}
-	l.o.Signer.sign(&h)
-	_, err := l.head.WriteAt(h.encode(), 0)
+	_, err := l.head.WriteAt(l.signing.head(h, now), 0)
 	return err
+}
+
+// signLate signs the end of the log, if no change was written meanwhile.
+func (l *Log) signLate() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.signing.waiting = false
+	if !l.closed && !l.torn && l.signing.last.Head() != l.last {
+		l.torn = l.writeHead(l.last, true) != nil
+	}
 }
 
 // repair truncates what a failed put left.
@@ -230,7 +231,7 @@ func (l *Log) repair() error {
 	if !l.torn {
 		return nil
 	}
-	if err := errors.Join(l.file.Truncate(l.size), l.writeHead(l.last)); err != nil {
+	if err := errors.Join(l.file.Truncate(l.size), l.writeHead(l.last, true)); err != nil {
 		return err
 	}
 	l.torn = false

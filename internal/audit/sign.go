@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Signer signs the heads of a log. Who verifies needs the public key only, and
@@ -28,8 +29,13 @@ func NewSigner(secret []byte) (*Signer, error) {
 }
 
 // PublicKey is the key that verifies, as base64url without padding: 43
-// characters.
-func (s *Signer) PublicKey() string { return s.public }
+// characters. Without a signer it is empty.
+func (s *Signer) PublicKey() string {
+	if s == nil {
+		return ""
+	}
+	return s.public
+}
 
 func (s *Signer) sign(h *SignedHead) {
 	if s == nil {
@@ -61,4 +67,39 @@ func (h SignedHead) check() error {
 		return fmt.Errorf("the head of the log %.20q of %.40q has no valid signature", h.Log, h.Name)
 	}
 	return nil
+}
+
+// signDelay is how long the line of anything but a change may wait for its signature,
+// which is then shared with the lines that came meanwhile: it costs more than all else
+// of a line. Until then, somebody without a key who ends the process can remove or
+// forge what was written since the last one.
+const signDelay = 100 * time.Millisecond
+
+// signing signs the end of a log. It is guarded by the log's lock.
+type signing struct {
+	signer  *Signer
+	last    SignedHead // the newest that is signed
+	waiting bool       // the timer runs
+	timer   *time.Timer
+	text    []byte // of the head, kept for the next one
+}
+
+// start prepares the timer that signs late.
+func (s *signing) start(signer *Signer, late func()) {
+	s.signer, s.timer = signer, time.AfterFunc(time.Hour, late)
+	s.timer.Stop() // until a line waits
+}
+
+// head writes a head with the signature of its own end, if it is wanted now, or with
+// the newest one. The bytes are valid until the next call.
+func (s *signing) head(h SignedHead, now bool) []byte {
+	if now {
+		s.last = h
+		s.signer.sign(&s.last)
+	} else if s.signer != nil && !s.waiting {
+		s.waiting = true
+		s.timer.Reset(signDelay)
+	}
+	s.text = storedHead{h, s.last}.append(s.text[:0])
+	return s.text
 }
