@@ -188,9 +188,9 @@ func TestMinterRefusesAPersonWhoseSignInEnded(t *testing.T) {
 	}
 }
 
-func TestGatewayItselfHasNoRoles(t *testing.T) {
+func TestServerItselfHasNoRoles(t *testing.T) {
 	h := newMinting(t)
-	p, err := h.hr.Verify(t.Context(), h.mint(t, h.minter.Self(), "hr", access.PurposeCatalogue))
+	p, err := h.hr.Verify(t.Context(), h.mint(t, auth.Server("gateway"), "hr", access.PurposeCatalogue))
 	if err != nil || len(p.Roles()) != 0 || p.Email() != "" || p.Purpose() != access.PurposeCatalogue {
 		t.Errorf("got %+v, %v", p, err)
 	}

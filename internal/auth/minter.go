@@ -77,12 +77,6 @@ func (m *Minter) Token(p *access.Principal, audience string, purpose access.Purp
 	return token, nil
 }
 
-// Self is the gateway's own principal: it has no roles, sees no rows, and asks
-// servers for their catalogues.
-func (m *Minter) Self() *access.Principal {
-	return access.NewPrincipal(access.Claims{Issuer: InternalIssuer, Subject: "gateway", Username: "gateway", Name: "The gateway itself"})
-}
-
 // Server is a server's own principal, for work that no person asked for: it has
 // no roles and sees no rows.
 func Server(name string) *access.Principal {

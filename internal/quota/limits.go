@@ -61,8 +61,3 @@ const (
 	Calls         Kind = "calls"
 	Unproven      Kind = "unproven_requests"
 )
-
-// Kinds lists all kinds.
-func Kinds() []Kind {
-	return []Kind{Requests, Sessions, Streams, Turns, Conversations, Pending, Stored, Calls, Unproven}
-}

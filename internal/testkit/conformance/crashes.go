@@ -11,7 +11,6 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
-	"countersign.dev/internal/seal"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/domaintest"
@@ -89,13 +88,9 @@ func (d Domain) connect(ctx context.Context, o order, at func(stage string)) (*t
 	if err != nil {
 		return nil, err
 	}
-	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
-	if err != nil {
-		return nil, err
-	}
 	sink := &testkit.MemorySink{}
 	return tool.NewRunner(domain.Tools(), tool.Options{
-		Server: d.Server, Codes: d.Codes, Policy: domain.Policy(), Cursors: cursors, Audit: sink,
+		Server: d.Server, Codes: d.Codes, Policy: domain.Policy(), Cursors: testkit.Ring("cursor"), Audit: sink,
 		Receipts:      wrapped{domain.Receipts(), func(r tool.ReceiptStore) tool.ReceiptStore { return staged{r, at} }},
 		Confirmations: confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), sink, nil),
 	})

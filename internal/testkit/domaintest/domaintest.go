@@ -21,7 +21,6 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/seal"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/tool"
@@ -74,12 +73,8 @@ func (h *Harness) Over(server string, d Domain, service *confirm.Service, s Spea
 // NewRunner mounts a domain's tools.
 func NewRunner(t testing.TB, server string, d Domain, service *confirm.Service, sink *testkit.MemorySink, s Speaks) *tool.Runner {
 	t.Helper()
-	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
-	if err != nil {
-		t.Fatal(err)
-	}
 	r, err := tool.NewRunner(d.Tools(), tool.Options{
-		Server: server, Codes: d.Codes(), Policy: d.Policy(), Cursors: cursors, Confirmations: service, Receipts: d.Receipts(), Audit: sink,
+		Server: server, Codes: d.Codes(), Policy: d.Policy(), Cursors: testkit.Ring("cursor"), Confirmations: service, Receipts: d.Receipts(), Audit: sink,
 		Invalid: s.Invalid, Dialect: s.Dialect,
 	})
 	if err != nil {

@@ -275,9 +275,3 @@ func (p *Pool) Close() {
 	p.closing.Wait()
 	p.sweeping.Wait()
 }
-
-func (p *Pool) count() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.open)
-}

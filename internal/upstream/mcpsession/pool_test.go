@@ -101,3 +101,9 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 	s.release(held, true)
 }
+
+func (p *Pool) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.open)
+}

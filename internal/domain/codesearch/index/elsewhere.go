@@ -129,10 +129,8 @@ func (e *Entry) Contents() (all []Contents) {
 	return all
 }
 
-// Memory makes an index of some of a repository's files. Its lengths are in parts of
-// the averages of the whole repository, which meta describes.
-func Memory(meta Meta, entries []Entry) *Index { return merge(meta, entries).memory(len(entries)) }
-
+// memory is an index of some of a repository's files. Its lengths are in parts of the
+// averages of the whole repository.
 func (m *merger) memory(files int) *Index {
 	terms, texts, postings := m.sorted()
 	ix := &Index{Meta: m.meta, unmap: func() error { return nil }}
@@ -147,7 +145,7 @@ type Packed struct {
 	Analysis []byte
 }
 
-// Partial is Memory for a few words and names: other terms are not in the index, and
+// Partial is an index for a few words and names: other terms are not in the index, and
 // its files have no text until SetText gives them theirs.
 func Partial(meta Meta, files []Packed, terms, names []string) (*Index, error) {
 	m := newMerger(meta)

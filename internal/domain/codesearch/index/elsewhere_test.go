@@ -267,3 +267,7 @@ func FuzzUnpack(f *testing.F) {
 		}
 	})
 }
+
+// Memory is an index of some of a repository's files. Its lengths are in parts of
+// the averages of the whole repository, which meta describes.
+func Memory(meta Meta, entries []Entry) *Index { return merge(meta, entries).memory(len(entries)) }
