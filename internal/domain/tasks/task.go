@@ -19,7 +19,7 @@ var taskTexts = []string{"title", "description", "tags", "blocker_reason", "bloc
 func taskTools(s *Server) []tool.Tool {
 	return []tool.Tool{
 		edit(s, tool.Spec{
-			Name: "create_task", Title: "Create a task", Allow: everyone, Untrusted: taskTexts, Synonyms: []string{"add", "new", "subtask", "todo", "break down", "split"},
+			Name: "create_task", Title: "Create a task", Allow: everyone, Untrusted: taskTexts, Synonyms: []string{"add", "new", "subtask", "todo", "break down", "split", "part"},
 			Description: "Create a task in a workspace and return it. parent_task_id makes it a subtask; depends_on names tasks that must be done before it.",
 		}, createTask),
 		read(s, tool.Spec{

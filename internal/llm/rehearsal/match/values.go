@@ -190,7 +190,7 @@ func (r reader) choices() {
 				case r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
 					r.Asked[english.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
 				case len(p.values) == 1 && r.Tool.Inputs.Named(f.Name) == f:
-					r.Args[f.Name] = p.values[0]
+					r.Args[f.Name], r.Asked[r.Tokens[i].Stem] = p.values[0], f.Type == "boolean" // "what is blocked, and by what?"
 				case r.Tool.Lists():
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: p.values})
 				}

@@ -214,7 +214,8 @@ func (r *Reading) isOurs(stem string) bool {
 
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
 func (r *Reading) mayFilter(e Entity) bool {
-	return r.Tool.Lists() && (r.Target == nil || e.located) && !slices.ContainsFunc(r.Filters, func(other Filter) bool { return other.Text != "" && !other.located })
+	other := func(f Filter) bool { return f.Text != "" && !f.located && !(f.Self && r.Tokens[e.at].Capital) }
+	return r.Tool.Lists() && (r.Target == nil || e.located) && !slices.ContainsFunc(r.Filters, other)
 }
 
 // ofOther reports whether a value is of another sort than the tool is about, by its form or, in an order, its name.
@@ -278,19 +279,18 @@ func (r reader) word(i int) {
 		return
 	}
 	weight, anchor := r.weigh(t)
-	if len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), language.Measures...) {
-		weight = max(weight, inMore.weight()) // an undeclared column
-	}
-	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight() // "tasks about search"
-	place := r.x.Is(r.low(i-1), "place") && t.Capital && !r.isAnchor(i)               // "who works in Support?"
-	another := t.Owns && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem]    // "my manager's email" is not mine
+	undeclared := len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), language.Measures...) // a column
+	weight = max(weight, map[bool]int{true: inMore.weight()}[undeclared])
+	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight()                                  // "tasks about search"
+	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low)) // "who works in Support?", "in Personal"
+	another := t.Owns && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem]                                     // "my manager's email" is not mine
 	switch {
 	case topic, place, another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
 	case t.Low == "it" && (t.Text == "IT" || r.isAnchor(i+1)): // a department
-	case r.x.Is(t.Low, "idle", "further"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":
+	case r.x.Is(t.Low, "idle"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":
 		r.uses[i] = read
 	}
 }

@@ -24,7 +24,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 			args[t.Input.Name] = about.ID
 		}
 	}
-	if r.Each > 0 {
+	if r.Each > 0 || r.Tool.Writes() && r.Target != nil && !r.Target.Input.Required && (r.Plural || p.Words.Is(r.Verb, "inventing")) {
 		return p.each(r)
 	}
 	for {
@@ -50,32 +50,31 @@ func (p *planner) carryOut(r *match.Reading) string {
 	}
 }
 
-// each carries an order out for each of the texts that a person lists for it.
+// each carries an order out for each of the texts that a person lists for it, as many as they said.
 func (p *planner) each(r *match.Reading) string {
 	in, plans := r.Tool.Inputs.First(func(f *match.Field) bool { return f.IsText() && f.Required }), []choice(nil)
-	list, _ := r.Args[in.Name].(string)
-	for given := true; len(items(list, r.Each)) != r.Each; {
-		if list, given = p.next(); !given {
-			panic(end{text: fmt.Sprintf("What should the %d %ss be, separated by commas?", r.Each, strings.Join(in.Words, " "))})
+	texts := items(fmt.Sprint(cmp.Or(r.Args[in.Name], any(""))), r.Each)
+	for len(texts) == 0 || r.Each > 0 && len(texts) != r.Each {
+		answer, given := p.next()
+		if texts = items(answer, r.Each); !given {
+			panic(end{text: fmt.Sprintf("What should the %s%ss be, separated by commas?", strings.TrimPrefix(fmt.Sprint(r.Each, " "), "0 "), strings.Join(in.Words, " "))})
 		}
 	}
-	for _, text := range items(list, r.Each) {
+	for _, text := range texts {
 		one := *r
-		one.Each, one.Args = 0, with(r.Args, in.Name, text)
+		one.Each, one.Plural, one.Verb, one.Args = 0, false, r.Tool.Info.Name, with(r.Args, in.Name, text)
 		plans = append(plans, choice{&one})
 	}
 	return p.performAll(plans)
 }
 
-// between parts the items of a list: "design, build and test". An "and" may be in one.
-var between = []*regexp.Regexp{regexp.MustCompile(`[,;\n]\s*(?:and\s)?\s*`), regexp.MustCompile(`[,;\n]\s*(?:and\s)?\s*|\sand\s+`)}
+var between = regexp.MustCompile(`[,;\n]\s*(?:and\s)?\s*`)
 
-// items cuts a list into n items, if it has as many.
-func items(list string, n int) (texts []string) {
-	for _, cut := range between {
-		if texts = cut.Split(strings.Trim(list, " .\n"), -1); len(texts) == n {
-			break
-		}
+// items are those of a list: "design, build and test". An "and" that gives more than n may be part of one.
+func items(list string, n int) []string {
+	texts := between.Split(strings.Trim(list, " .\n"), -1)
+	if before, after, found := strings.Cut(texts[len(texts)-1], " and "); found && len(texts) != n {
+		texts = append(texts[:len(texts)-1], before, after)
 	}
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }

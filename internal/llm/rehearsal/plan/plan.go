@@ -228,7 +228,8 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 	const most, longest = 6, 60 // parts, and words of an order before its remark
 	start := 0
 	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
-		if t.Rest != "" && (t.Low == ",") == (separators == "") && i-start <= longest {
+		names := t.Low == "into" && i+1 < len(tokens) && p.Knows(tokens[i+1].Stem) // "into three subtasks", "into subtasks A and B"
+		if t.Rest != "" && !names && (t.Low == "," || t.Low == "into") == (separators == "") && i-start <= longest {
 			prose := func(f *match.Field) bool { return t.Low != "," || f.Required && f.Is(match.Prose) }
 			if c := p.choose(tokens[start:i], t.Rest); len(c) > 0 && c[0].Tool.Writes() && c[0].Tool.Inputs.First(prose) != nil {
 				return append(plans, c)
