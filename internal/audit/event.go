@@ -119,6 +119,7 @@ type Identity struct {
 // the step that needed the event must not be taken. An event of kind Intent,
 // Confirmation or Revocation has been synced to disk when Append returns; others may still be
 // in the operating system's buffers.
+// Append does not end with its context: what happened is recorded for a caller who has left, too.
 type Sink interface {
 	Append(ctx context.Context, e Event) error
 }

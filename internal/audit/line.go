@@ -33,18 +33,25 @@ const (
 const MaxLine = 12 << 10
 
 // seal sets the event's hash and returns its line.
-func seal(e *Event) ([]byte, error) {
+func seal(e *Event) ([]byte, error) { return new(sealer).seal(e) }
+
+// sealer seals events in a buffer that it keeps.
+type sealer struct{ text bytes.Buffer }
+
+// seal returns a line that is valid until the next one.
+func (s *sealer) seal(e *Event) ([]byte, error) {
 	e.Hash = ""
-	line, err := json.Marshal(e)
-	if err != nil {
+	s.text.Reset()
+	if err := json.NewEncoder(&s.text).Encode(e); err != nil {
 		return nil, err
 	}
-	body := line[:len(line)-len(noHash)]
+	body := bytes.TrimSuffix(s.text.Bytes(), []byte(noHash+"\n"))
 	e.Hash = hashOf(body)
-	line = append(body, hashOpen...)
-	line = append(line, e.Hash...)
-	line = append(line, hashClose...)
-	return append(line, '\n'), nil
+	s.text.Truncate(len(body))
+	for _, part := range [...]string{hashOpen, e.Hash, hashClose, "\n"} {
+		s.text.WriteString(part)
+	}
+	return s.text.Bytes(), nil
 }
 
 func hashOf(body []byte) string {
@@ -52,7 +59,8 @@ func hashOf(body []byte) string {
 	h.Write(body)
 	h.Write([]byte{'}'})
 	var sum [sha256.Size]byte
-	return hex.EncodeToString(h.Sum(sum[:0]))
+	var text [hashSize]byte
+	return string(hex.AppendEncode(text[:0], h.Sum(sum[:0])))
 }
 
 // parse reads one line without its newline. The reason is Altered for JSON that

@@ -48,6 +48,7 @@ type Log struct {
 	since     time.Time // when the first of them was to be written
 	others    uint64    // number of the last event that is not Anchored
 	signing   signing
+	sealer    sealer
 
 	syncing sync.Mutex // one sync or change of files at a time; never taken while mu is held
 	kept    position   // the end of what is synced to disk
@@ -135,7 +136,7 @@ func (l *Log) settle() error {
 // chain gives an event its number and writes it.
 func (l *Log) chain(e *Event) error {
 	e.Seq, e.Prev, e.Time = l.last.Seq+1, l.last.Hash, l.o.Now().UTC()
-	line, err := seal(e)
+	line, err := l.sealer.seal(e)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type Options struct {
 // Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct {
 	compiled  *jsonschema.Schema
+	simple    *simple // nil: the validator decides alone
 	words     map[string]Words
 	longTexts bool
 	limits    map[string]int // the longest text of a field, in characters, where the schema says it
@@ -57,7 +58,7 @@ func Compile(encoded []byte, o Options) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{compiled, o.Words, o.LongTexts, textLimits(compiled)}, nil
+	return &Schema{compiled, simpleOf(compiled), o.Words, o.LongTexts, textLimits(compiled)}, nil
 }
 
 // nothing is where references to other documents lead.
@@ -75,6 +76,9 @@ func (s *Schema) Check(raw json.RawMessage) (values map[string]any, wrong []stri
 	}
 	if wrong := s.normalize(values); len(wrong) > 0 {
 		return nil, nil, refusal(wrong).Fields(topOf(wrong)...)
+	}
+	if s.simple.accepts(values) {
+		return values, nil, nil
 	}
 	err = s.compiled.Validate(values)
 	if err == nil {

@@ -443,7 +443,6 @@ func (r *Runner) record(ctx context.Context, event audit.Event, o result.Outcome
 	if o.Fault() != nil && o.Fault().Kind() == fault.Forbidden {
 		event.Kind = audit.Denial
 	}
-	ctx = context.WithoutCancel(ctx)
 	if err := r.opts.Audit.Append(ctx, event); err != nil {
 		r.opts.Log.ErrorContext(ctx, "audit event not written", "tool", event.Tool, "error", err)
 		if r.opts.FailClosed && o.Fault() == nil {

@@ -25,7 +25,8 @@ func into(values json.RawMessage, v any) error {
 // digest is the SHA-256 of canonical bytes, in hex.
 func digest(canonical []byte) string {
 	sum := sha256.Sum256(canonical)
-	return hex.EncodeToString(sum[:])
+	var text [2 * sha256.Size]byte
+	return string(hex.AppendEncode(text[:0], sum[:]))
 }
 
 // messageIn finds the field `message` of an output, the sentence for people; nil when
