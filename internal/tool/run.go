@@ -261,7 +261,7 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 	if err != nil {
 		failed := result.Failed(err)
 		r.complete(ctx, failed.Fault(), name, nil)
-		return r.record(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name), Row: audit.RowsOf(raw)}, failed)
+		return r.record(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name), Row: r.named(name, raw)}, failed)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())
 	defer cancel()
@@ -273,6 +273,20 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 	r.complete(ctx, outcome.Fault(), name, c.input)
 	event.DurationMS = r.now().Sub(started).Milliseconds()
 	return r.record(ctx, event, outcome)
+}
+
+// named is the ids that a refused call named. They are of an input that the tool would
+// take: what was typed into a field of another shape may be a secret.
+func (r *Runner) named(name string, raw json.RawMessage) string {
+	m := r.byName[name]
+	if m == nil {
+		return ""
+	}
+	values, err := m.validator.check(raw)
+	if err != nil {
+		return ""
+	}
+	return audit.RowsIn(values)
 }
 
 // admit checks the tool, the role and the input of a call.
