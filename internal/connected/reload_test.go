@@ -92,18 +92,18 @@ func (h host) Replace([]upstream.Server) { h.replaced <- struct{}{} }
 
 func (h host) Recheck() { h.rechecked <- struct{}{} }
 
-// TestTheFilesAreFollowed: a file or a lock that changes is read again, and both on SIGHUP.
-func TestTheFilesAreFollowed(t *testing.T) {
+// TestTheFilesAreWatched: a file or a lock that changes is read again, and both on SIGHUP.
+func TestTheFilesAreWatched(t *testing.T) {
 	folder := t.TempDir()
 	writeFile(t, folder, map[string]string{"good": fakeServer("good")})
 	set := open(t, folder, slog.New(slog.DiscardHandler))
-	hangups := make(chan os.Signal, 1) // so that the signal ends no process that does not follow yet
+	hangups := make(chan os.Signal, 1) // so that the signal ends no process that does not watch yet
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	h := host{make(chan struct{}), make(chan struct{})}
 	ctx, leave := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); set.Follow(ctx, h) }()
+	go func() { defer close(ended); set.Watch(ctx, h) }()
 	defer func() { leave(); <-ended }()
 
 	within := func(what string, happened <-chan struct{}) {
@@ -121,7 +121,7 @@ func TestTheFilesAreFollowed(t *testing.T) {
 					}
 				}
 			case <-deadline:
-				t.Fatalf("%s was not followed", what)
+				t.Fatalf("%s was not read again", what)
 			}
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"countersign.dev/internal/upstream"
 )
 
-// followPeriod is how often the files are looked at.
-const followPeriod = 2 * time.Second
+// watchPeriod is how often the files are looked at.
+const watchPeriod = 2 * time.Second
 
 // Host is connected to the servers. Package upstream has it.
 type Host interface {
@@ -20,13 +20,13 @@ type Host interface {
 	Recheck()
 }
 
-// Follow reads the files again when they change and on SIGHUP, until the context
+// Watch reads the files again when they change and on SIGHUP, until the context
 // ends.
-func (s *Set) Follow(ctx context.Context, h Host) {
+func (s *Set) Watch(ctx context.Context, h Host) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	tick := time.NewTicker(followPeriod)
+	tick := time.NewTicker(watchPeriod)
 	defer tick.Stop()
 	file, lock := stateOf(s.o.File), stateOf(s.o.Lock)
 	for {
