@@ -105,6 +105,11 @@ func (r *Reading) MeansPerson(names int) bool {
 	return r.Target != nil && len(r.Target.Entity.Words) == names && r.isOurs(english.Stem(r.Target.Input.Noun))
 }
 
+// isOurs reports whether a stem means a person of the company's own.
+func (r *Reading) isOurs(stem string) bool {
+	return r.x.Stems["person"][stem] && !r.x.Stems["outsider"][stem]
+}
+
 // namesAsked reports whether a column holds the people for whom a word asks: approved_by for "who approved".
 func (r *Reading) namesAsked(f *Field) bool {
 	ofPeople := slices.ContainsFunc(f.Words, func(w string) bool { return r.x.Is(w, "person", "holder") })

@@ -11,7 +11,6 @@ import (
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
-	"countersign.dev/internal/result"
 )
 
 // bounds are a value and the words around it, which may make it the end of a range.
@@ -95,16 +94,6 @@ func (r reader) numberFor(i int, end side) *Field {
 	}
 	missing := func(f *Field) bool { return free(f) && f.Required && r.Tool.Writes() }
 	return cmp.Or(r.Tool.Inputs.First(said), r.Tool.Inputs.First(missing))
-}
-
-// Answer is the value that a person's answer gives to an input, read like an order that only misses it; or nil.
-func (r *Reading) Answer(f *Field, text string) any {
-	if f.IsText() && text != "" {
-		return text
-	}
-	answer := NewClause(r.x, r.x.Read(text, r.c.Today), "")
-	answer.Verb, answer.Order = r.Verb, -1
-	return r.c.Attempt(&Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*Field{f}}, answer).Args[f.Name]
 }
 
 // period fills inputs named by a period: a year, "Q1 2026", or "Q1" beside a year.

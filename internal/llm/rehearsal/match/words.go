@@ -9,6 +9,7 @@ import (
 
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/result"
 )
 
 // Read reads a clause as the tool would; nil unless every word is explained.
@@ -59,6 +60,16 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	r.Asked[english.Stem("where")] = r.has("where")
 	r.topFirst()
 	return r.Reading
+}
+
+// Answer is the value that a person's answer gives to an input, read like an order that only misses it; or nil.
+func (r *Reading) Answer(f *Field, text string) any {
+	if f.IsText() && text != "" {
+		return text
+	}
+	answer := NewClause(r.x, r.x.Read(text, r.c.Today), "")
+	answer.Verb, answer.Order = r.Verb, -1
+	return r.c.Attempt(&Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*Field{f}}, answer).Args[f.Name]
 }
 
 // deed is how a question asks where or how something is done, or where a name of code is, and howto how to do it.
@@ -205,11 +216,6 @@ func (r *Reading) columnBefore(at int) string {
 		named := (prep == "to" || prep == "by") && (len(f.Words) == 1 || sides[english.LastWord(f.Name)] == upper)
 		return named && r.Tool.Inputs.Named(f.Name) == nil && language.Stems(f.Words[0]).Means(stem)
 	}).Name
-}
-
-// isOurs reports whether a stem means a person of the company's own.
-func (r *Reading) isOurs(stem string) bool {
-	return r.x.Stems["person"][stem] && !r.x.Stems["outsider"][stem]
 }
 
 // mayFilter allows places, and one value that could be a name when no other thing is meant.

@@ -52,7 +52,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 
 // each carries an order out for each of the texts that a person lists for it, as many as they said.
 func (p *planner) each(r *match.Reading) string {
-	in, plans := r.Tool.Inputs.First(func(f *match.Field) bool { return f.IsText() && f.Required }), []choice(nil)
+	in := r.Tool.Inputs.First(func(f *match.Field) bool { return f.IsText() && f.Required })
 	texts := items(fmt.Sprint(cmp.Or(r.Args[in.Name], any(""))), r.Each)
 	for len(texts) == 0 || r.Each > 0 && len(texts) != r.Each {
 		answer, given := p.next()
@@ -60,12 +60,11 @@ func (p *planner) each(r *match.Reading) string {
 			panic(end{text: fmt.Sprintf("What should the %s%ss be, separated by commas?", strings.TrimPrefix(fmt.Sprint(r.Each, " "), "0 "), strings.Join(in.Words, " "))})
 		}
 	}
-	for _, text := range texts {
+	return all(len(texts), func(i int) string {
 		one := *r
-		one.Each, one.Plural, one.Verb, one.Args = 0, false, r.Tool.Info.Name, with(r.Args, in.Name, text)
-		plans = append(plans, choice{&one})
-	}
-	return p.performAll(plans)
+		one.Each, one.Plural, one.Verb, one.Args = 0, false, r.Tool.Info.Name, with(r.Args, in.Name, texts[i])
+		return p.carryOut(&one)
+	})
 }
 
 var between = regexp.MustCompile(`[,;\n]\s*(?:and\s)?\s*`)

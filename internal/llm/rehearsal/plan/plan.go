@@ -4,8 +4,6 @@ package plan
 
 import (
 	"cmp"
-	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,52 +16,7 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// planner works out one question against what is known so far.
-type planner struct {
-	*match.Catalog
-	question string          // what the person wants
-	answers  []string        // their answers to our questions about it, still to be used
-	known    []*speak.Answer // the answers of the calls for it
-	reads    []agent.Call    // the calls that are still missing
-	writes   []agent.Call    // and those that change something
-	before   string          // the question before it
-	subject  string          // the person or thing of the last record that was shown
-	said     string          // the last message of the person, whatever it belongs to
-	lists    []*speak.Answer // the lists before it
-	offered  bool            // the answer before offered a further page
-	waiting  bool            // a change was waiting for approval before it
-	guesses  bool            // words that nothing explains may be values
-}
-
-// end is how a plan ended, and what it said. A plan is straight code that is
-// replayed: where it cannot go on, it panics with its end, and run recovers that.
-type end struct {
-	waits bool // for calls
-	none  bool // nothing was found by a value of the question
-	vague bool // and the value was a guess
-	text  string
-}
-
-// run carries a plan out as far as it goes.
-func run(plan func() string) (e end) {
-	defer func() {
-		if early := recover(); early != nil {
-			e = early.(end)
-		}
-	}()
-	return end{text: plan()}
-}
-
-// orWait is the end's text; an end that waits ends the plan around it too.
-func (e end) orWait() string {
-	if e.waits {
-		panic(e)
-	}
-	return e.text
-}
-
-// Next returns the text and the calls that answer the last message of a person.
-// Changes wait until everything else is known, because a change ends the turn.
+// Next returns the text and the calls that answer the last message. Changes wait until all else is known: one ends the turn.
 func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agent.Call) {
 	p := &planner{Catalog: &c}
 	p.read(messages)
@@ -126,50 +79,6 @@ func answersIn(messages []agent.Message) (out []*speak.Answer) {
 	return out
 }
 
-func (p *planner) next() (answer string, given bool) {
-	if len(p.answers) > 0 {
-		answer, p.answers, given = p.answers[0], p.answers[1:], true
-	}
-	return answer, given
-}
-
-// fetch returns the answer of a call; where it is not known, the plan waits for it.
-func (p *planner) fetch(t *match.Tool, args map[string]any) *speak.Answer {
-	raw, _ := json.Marshal(args) // keys sorted; plain values always encode
-	for _, a := range slices.Backward(p.known) {
-		if known, _ := json.Marshal(a.Args); a.Tool == t.Info.Name && string(known) == string(raw) {
-			return a
-		}
-	}
-	wanted := map[bool]*[]agent.Call{false: &p.reads, true: &p.writes}[t.Writes()]
-	if !slices.ContainsFunc(*wanted, func(w agent.Call) bool { return w.Tool == t.Info.Name && string(w.Args) == string(raw) }) {
-		*wanted = append(*wanted, agent.Call{Tool: t.Info.Name, Args: raw})
-	}
-	panic(end{waits: true})
-}
-
-// maxPages bounds how far a list is read to count it or to find something.
-const maxPages = 6
-
-// fetchPages reads some pages of a list as one answer. A failure ends the plan.
-func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *speak.Answer {
-	all := *p.fetch(t, args)
-	if all.Fault != nil {
-		panic(end{text: speak.Failure(&all)})
-	}
-	if input, value := all.Following(); input != "" && pages > 1 {
-		rest := p.fetchPages(t, with(args, input, value), pages-1)
-		all.Rows, all.Page = slices.Concat(all.Rows, rest.Rows), rest.Page
-	}
-	return &all
-}
-
-func with(args map[string]any, name string, value any) map[string]any {
-	more := maps.Clone(args)
-	more[name] = value
-	return more
-}
-
 // answer plans a whole question: as one, or else as parts that each stand alone.
 func (p *planner) answer(question string) string {
 	tokens := p.tokens(question)
@@ -177,7 +86,7 @@ func (p *planner) answer(question string) string {
 	for i, separators := range []string{sentences, parts, parts, ""} {
 		p.guesses = i >= 2
 		if plans := p.parts(tokens, separators); len(plans) > 0 {
-			return p.performAll(plans)
+			return all(len(plans), func(i int) string { return p.perform(plans[i]) })
 		}
 	}
 	if n := p.Words.Phrase("follow", language.Lows(tokens)); n > 0 && p.before != "" {
@@ -276,23 +185,6 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	return open
 }
 
-func (p *planner) performAll(plans []choice) string {
-	if len(plans) == 1 {
-		return p.perform(plans[0])
-	}
-	var all end
-	for _, c := range plans {
-		e := run(func() string { return p.perform(c) })
-		if e.vague {
-			panic(e)
-		}
-		if all.waits = all.waits || e.waits; !e.waits {
-			all.text += e.text + "\n\n"
-		}
-	}
-	return strings.TrimSpace(all.orWait())
-}
-
 // perform carries out the likeliest meaning of a part by whose values something is found.
 func (p *planner) perform(c choice) string {
 	switch {
@@ -370,4 +262,24 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	default:
 		return speak.List(p.Attempt(of, match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
 	}
+}
+
+// smallTalk answers what asks nothing of any tool; empty for anything else. A greeting is met with questions to ask.
+func (p *planner) smallTalk() string {
+	tokens := p.Words.Read(p.said, p.Today)
+	words := language.Lows(tokens)
+	says := func(section string) bool { return p.Words.Only(section, words) }
+	switch {
+	case says("thanks"):
+		return "You are welcome."
+	case len(words) == 0, says("hello"), says("help"):
+		return "Please ask a question. I can answer: " + offer(p.Catalog, match.Clause{Order: -1})
+	case len(p.answers) > 0 && says("no"):
+		return "All right. Nothing was changed."
+	case p.waiting && (says("yes") || says("no")):
+		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons."
+	case len(p.answers) > 0:
+		return ""
+	}
+	return p.nextPage(tokens, says("more") || p.offered && says("sure"))
 }

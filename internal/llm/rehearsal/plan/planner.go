@@ -1,0 +1,182 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/llm/rehearsal/match"
+	"countersign.dev/internal/llm/rehearsal/speak"
+	"countersign.dev/internal/result"
+)
+
+// planner works out one question against what is known so far.
+type planner struct {
+	*match.Catalog
+	question string          // what the person wants
+	answers  []string        // their answers to our questions about it, still to be used
+	known    []*speak.Answer // the answers of the calls for it
+	reads    []agent.Call    // the calls that are still missing
+	writes   []agent.Call    // and those that change something
+	before   string          // the question before it
+	subject  string          // the person or thing of the last record that was shown
+	said     string          // the last message of the person, whatever it belongs to
+	lists    []*speak.Answer // the lists before it
+	offered  bool            // the answer before offered a further page
+	waiting  bool            // a change was waiting for approval before it
+	guesses  bool            // words that nothing explains may be values
+}
+
+// end is how a plan ended, and what it said. A plan is straight code that is
+// replayed: where it cannot go on, it panics with its end, and run recovers that.
+type end struct {
+	waits bool // for calls
+	none  bool // nothing was found by a value of the question
+	vague bool // and the value was a guess
+	text  string
+}
+
+// run carries a plan out as far as it goes.
+func run(plan func() string) (e end) {
+	defer func() {
+		if early := recover(); early != nil {
+			e = early.(end)
+		}
+	}()
+	return end{text: plan()}
+}
+
+// orWait is the end's text; an end that waits ends the plan around it too.
+func (e end) orWait() string {
+	if e.waits {
+		panic(e)
+	}
+	return e.text
+}
+
+func (p *planner) next() (answer string, given bool) {
+	if len(p.answers) > 0 {
+		answer, p.answers, given = p.answers[0], p.answers[1:], true
+	}
+	return answer, given
+}
+
+// fetch returns the answer of a call; where it is not known, the plan waits for it.
+func (p *planner) fetch(t *match.Tool, args map[string]any) *speak.Answer {
+	raw, _ := json.Marshal(args) // keys sorted; plain values always encode
+	for _, a := range slices.Backward(p.known) {
+		if known, _ := json.Marshal(a.Args); a.Tool == t.Info.Name && string(known) == string(raw) {
+			return a
+		}
+	}
+	wanted := map[bool]*[]agent.Call{false: &p.reads, true: &p.writes}[t.Writes()]
+	if !slices.ContainsFunc(*wanted, func(w agent.Call) bool { return w.Tool == t.Info.Name && string(w.Args) == string(raw) }) {
+		*wanted = append(*wanted, agent.Call{Tool: t.Info.Name, Args: raw})
+	}
+	panic(end{waits: true})
+}
+
+// maxPages bounds how far a list is read to count it or to find something.
+const maxPages = 6
+
+// fetchPages reads some pages of a list as one answer. A failure ends the plan.
+func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *speak.Answer {
+	all := *p.fetch(t, args)
+	if all.Fault != nil {
+		panic(end{text: speak.Failure(&all)})
+	}
+	if input, value := all.Following(); input != "" && pages > 1 {
+		rest := p.fetchPages(t, with(args, input, value), pages-1)
+		all.Rows, all.Page = slices.Concat(all.Rows, rest.Rows), rest.Page
+	}
+	return &all
+}
+
+func with(args map[string]any, name string, value any) map[string]any {
+	more := maps.Clone(args)
+	more[name] = value
+	return more
+}
+
+// all carries out n parts, and puts their answers one below the other.
+func all(n int, part func(i int) string) string {
+	if n == 1 {
+		return part(0)
+	}
+	var whole end
+	for i := range n {
+		e := run(func() string { return part(i) })
+		if e.vague {
+			panic(e)
+		}
+		if whole.waits = whole.waits || e.waits; !e.waits {
+			whole.text += e.text + "\n\n"
+		}
+	}
+	return strings.TrimSpace(whole.orWait())
+}
+
+// decline says what cannot be done, and what to ask instead.
+func decline(c *match.Catalog, tokens []language.Token) string {
+	clause, why := match.NewClause(c.Words, tokens, ""), ""
+	for i, r := range ranked(c, clause) {
+		unread := speak.Clean(r.Unread())
+		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) || r.Strong && !r.Tool.Writes()); {
+		case i == 0 && closed && len(c.Open) > 0: // to one for whom nothing is open, no role tells what is missing
+			return refuse(c, r)
+		case c.Words.Is(clause.Verb, "inventing"):
+			why = " because I invent no texts: I only pass yours on"
+		case why == "" && unread != "" && !r.Tool.Closed && !r.Tool.Writes():
+			why = fmt.Sprintf(" because I do not understand %q", unread)
+		}
+	}
+	return "I can't do that here" + why + "; you may ask me instead: " + offer(c, clause)
+}
+
+// ranked are the readings of a clause by all tools, the likeliest first.
+func ranked(c *match.Catalog, clause match.Clause) (likely []*match.Reading) {
+	for _, t := range c.All() {
+		likely = append(likely, c.Attempt(t, clause))
+	}
+	slices.SortStableFunc(likely, func(a, b *match.Reading) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(b.Tool.Ask, a.Tool.Ask))
+	})
+	return likely
+}
+
+// offer names the three likeliest questions that tools declare, before what others do.
+func offer(c *match.Catalog, clause match.Clause) string {
+	const most = 3
+	var asks, others []string
+	for _, r := range ranked(c, clause) {
+		switch t := r.Tool; {
+		case t.Closed, t.Writes():
+		case t.Ask == "":
+			others = append(others, "“"+speak.Clean(t.Purpose())+"”")
+		default:
+			asks = append(asks, "“"+speak.Clean(t.Ask)+"”")
+		}
+	}
+	asks = append(asks, others...)
+	return cmp.Or(result.Join(asks[:min(most, len(asks))], "or"), "nothing, because no tool is open to you") + "."
+}
+
+// refuse names what is closed, the roles that it takes, and what one may ask instead.
+func refuse(c *match.Catalog, r *match.Reading) string {
+	key := speak.Column(r)
+	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+r.Tool.Noun, r.Tool.Info.Roles, "You may ask me instead: "+offer(c, r.Clause)
+	if shown := r.Tool.Column(key); len(shown.Roles) > 0 { // who may list people need not see their pay
+		what, roles = shown.Head(key), shown.Roles
+		ofOne := func(t *match.Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil }
+		if slices.ContainsFunc(c.Open, ofOne) {
+			instead = "You can ask for your own " + what + "."
+		}
+	}
+	asked := speak.Clean(language.Text(r.Tokens))
+	return fmt.Sprintf("I'm sorry, “%s” is not open to you. For the %s it takes one of these roles: %s. %s", asked, what, result.Join(roles, "or"), instead)
+}
