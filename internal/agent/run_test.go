@@ -121,6 +121,28 @@ func TestSlowCallDelaysNoOther(t *testing.T) {
 	})
 }
 
+// TestChangesKeepTheirOrder: the changes of one answer run one after the other, as they
+// were asked for, though the first is the slowest; reads wait for none of them.
+func TestChangesKeepTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ok := result.Success(json.RawMessage(`1`), nil, "")
+		b := boxOf(tools{"first": after(3*time.Second, ok), "second": after(2*time.Second, result.Failed(errors.New("boom"))), "third": after(time.Second, ok), "look": after(time.Second, ok)})
+		for i := range b.Open {
+			b.Open[i].Kind = map[string]result.Kind{"first": result.Edit, "second": result.Edit, "third": result.Write, "look": result.Read}[b.Open[i].Name]
+		}
+		start := time.Now()
+		ends := map[string]time.Duration{}
+		for e := range Run(t.Context(), turn(scripted(calls("first", "second", "look", "third"), says("Done.")), b)) {
+			if e, ok := e.(ToolFinished); ok {
+				ends[e.Call.Tool] = time.Since(start)
+			}
+		}
+		if d := cmp.Diff(map[string]time.Duration{"look": time.Second, "first": 3 * time.Second, "second": 5 * time.Second, "third": 6 * time.Second}, ends); d != "" {
+			t.Errorf("ends (-want +got):\n%s", d)
+		}
+	})
+}
+
 func TestAtMostEightCallsRunAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var names []string

@@ -25,8 +25,8 @@ type callOutcome struct {
 	outcome result.Outcome
 }
 
-// step runs the calls of one answer in parallel and reports whether a change now
-// waits for its person. ToolStarted comes in the order of the calls, ToolProgress
+// step runs the calls of one answer in parallel, those that change something one after
+// the other, and reports whether a change now waits for its person. ToolStarted comes in the order of the calls, ToolProgress
 // and ToolFinished as they happen; the results are kept in the order of the calls.
 func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 	outcomes := make(chan callOutcome, len(calls)) // buffered for all: no call waits for a slow reader
@@ -34,12 +34,18 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	results, whole := make([]Part, len(calls)), make([]toolOutcome, len(calls))
+	var changes queue
 	for started, ended := 0, 0; ended < len(calls); {
 		for ; started < len(calls) && started-ended < parallel; started++ {
 			index, c := started, calls[started]
 			r.emit(ToolStarted{Call: c, Server: r.server(c.Tool)})
 			wrong, follows := r.check(c, index), r.taint.mark(ctx, r.open(c.Tool))
-			running.Go(func() { outcomes <- callOutcome{index, r.call(withReports(follows, index, reports), c, wrong)} })
+			first, ended := changes.join(r.open(c.Tool))
+			running.Go(func() {
+				<-first
+				outcomes <- callOutcome{index, r.call(withReports(follows, index, reports), c, wrong)}
+				close(ended)
+			})
 		}
 		select {
 		case p := <-reports:
@@ -58,6 +64,24 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 	}
 	r.added, r.outcomes = append(r.added, Message{Role: ToolRole, Parts: results}), append(r.outcomes, whole)
 	return waiting
+}
+
+// queue has the changes of a step run one after the other, in the order of their calls,
+// so that what they make is numbered as they were asked for. Reads wait for nothing.
+type queue struct{ last chan struct{} }
+
+// join returns what a call waits for, and what it closes when it has ended.
+func (q *queue) join(t *Tool) (first <-chan struct{}, ended chan struct{}) {
+	before, ended := q.last, make(chan struct{})
+	if t != nil && (t.Kind == result.Edit || t.Kind == result.Write) {
+		q.last = ended
+		if before != nil {
+			return before, ended
+		}
+	}
+	none := make(chan struct{})
+	close(none)
+	return none, ended
 }
 
 // call runs one call, unless there is a reason why it must not run. A panic of
