@@ -17,7 +17,7 @@ func listTools(s *Server) []tool.Tool {
 		}, listTasks),
 		list(s, tool.Spec{
 			Name: "search_tasks", Title: "Search tasks", Allow: everyone, Noun: "tasks", Narrow: "more words", Untrusted: taskTexts, Synonyms: []string{"find", "touch", "mention", "todo"},
-			Description: "Find the tasks that have every word in their title, description or files; parts of words count, so fig.go finds config.go. The best match is first, with a snippet.",
+			Description: "Find the tasks that have every word in their title, description, files or linked entities; parts of words count, so fig.go finds config.go. The best match is first, with a snippet.",
 		}, searchTasks),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/domain/tasks/dialect"
+	"countersign.dev/internal/domain/tasks/master"
 	"countersign.dev/internal/domain/tasks/pool"
 	"countersign.dev/internal/domain/tasks/record"
 	"countersign.dev/internal/domain/tasks/store"
@@ -28,7 +29,7 @@ type Options struct {
 // the same folder too.
 type Server struct {
 	opts   Options
-	master *store.Master
+	master *master.Store
 	pool   *pool.Pool
 	uses   *uses
 }
@@ -46,7 +47,7 @@ func New(o Options) *Server {
 func Open(ctx context.Context, o Options) (*Server, error) {
 	s := New(o)
 	var err error
-	s.master, err = store.OpenMaster(ctx, o.Folder, s.opts.Now)
+	s.master, err = master.Open(ctx, o.Folder, s.opts.Now)
 	return s, err
 }
 

@@ -272,6 +272,8 @@ func reading(w *Workspace, n int) []operation {
 		{"search_tasks, a part of another word of each task", usual, w.search("ile"), parted("ile")},
 		{"search_tasks, the beginning of another word of each task", usual, w.search("file"), parted("ile")},
 		{"search_tasks, a hundredth by a path, of which every task has one piece", usual, w.search("internal/room42"), ranked(`"internal room42"`)},
+		{"search_tasks, a hundred tasks by the file that they are linked to", usual, w.search("file4700.go"), ofEntities("file4700 go")},
+		{"search_tasks, every task by the files that they are linked to", usual, w.search("room0"), ofEntities("room0")},
 		{"get_task_tree of 10,000, as many as fit", usual, func(ctx context.Context) error {
 			left := 200 // about what fits into an answer
 			_, _, err := w.Tree(ctx, 1, TreePage{Page: Page{Limit: 100}, MaxDepth: 10}, func(Node) bool { left--; return left > 0 })
@@ -305,6 +307,11 @@ func (w *Workspace) search(term string) func(context.Context) error {
 // ranked is the bare query of a search: what FTS5 finds and ranks.
 func ranked(match string) string {
 	return "select rowid, rank from tasks_words where tasks_words match '" + match + "' order by rank limit 100"
+}
+
+// ofEntities is the bare query of a search for what is linked to entities: their tasks.
+func ofEntities(match string) string {
+	return `select task_id from task_entity_links where deleted_at is null and entity_id in (select rowid from entities_words where entities_words match '"` + match + `"')`
 }
 
 // ofOne are the operations on single rows and on what is linked to them.

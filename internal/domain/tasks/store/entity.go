@@ -235,7 +235,7 @@ func (w entityRows) SearchEntities(ctx context.Context, term, kind string, p Pag
 		if total = n; err != nil || n == 0 {
 			return err
 		}
-		found, err = w.readEntities(ctx, p.Details, "select "+entityColumns(p.Details)+" from json_each(?) page cross join entities e on e.id = page.value order by page.key", ids)
+		found, err = w.readEntities(ctx, p.Details, "select "+entityColumns(p.Details)+" from json_each(?) page cross join entities e on e.id = page.value order by page.key", listOf(ids))
 		return err
 	})
 	return found, total, err

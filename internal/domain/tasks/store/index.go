@@ -255,12 +255,8 @@ const betweenTexts, betweenRows = "\x1f", "\x1e"
 func (x index) following(ctx context.Context, some rowset.Set, pieces []string) (found sought, ok bool, err error) {
 	found = nothing()
 	for ids := range slices.Chunk(some.Last(0, some.Len()), rowsAtOnce) {
-		list, err := json.Marshal(ids)
-		if err != nil {
-			return found, false, err
-		}
 		var all sql.NullString
-		err = x.In(ctx).QueryRowContext(ctx, "select group_concat(concat_ws(?, x.id, "+texts[x.table]+"), ?) from json_each(?) page cross join "+x.table+" x on x.id = page.value", betweenTexts, betweenRows, string(list)).Scan(&all)
+		err = x.In(ctx).QueryRowContext(ctx, "select group_concat(concat_ws(?, x.id, "+texts[x.table]+"), ?) from json_each(?) page cross join "+x.table+" x on x.id = page.value", betweenTexts, betweenRows, listOf(ids)).Scan(&all)
 		if err != nil {
 			return found, false, x.Fault(ctx, err)
 		}

@@ -17,16 +17,18 @@ type search struct {
 	index
 	kind     string // only entities of this type; empty: any row
 	byNumber bool   // the order of the numbers is that of the times
+
+	entities *byEntities // of tasks: a word may be that of an entity that they are linked to
 }
 
-// page returns a page of the rows that were found, the best first, as a list of ids for
-// a query, and their number in all. A row is the better the more of the words are in
-// the first column, and then the more of them it has as whole words; a word counts
-// the more the fewer rows have it. Of equals the newest is first.
-func (s search) page(ctx context.Context, term string, p Page) (ids string, total int, err error) {
+// page returns a page of the rows that were found, the best first, and their number in
+// all. A row is the better the more of the words are in the first column, and then the
+// more of them it has as whole words; a word counts the more the fewer rows have it. Of
+// equals the newest is first.
+func (s search) page(ctx context.Context, term string, p Page) (ids []int64, total int, err error) {
 	words, err := s.read(ctx, term)
 	if err != nil || len(words) == 0 {
-		return "", 0, err
+		return nil, 0, err
 	}
 	found := rowset.Set{}
 	found.Join(words[0].anywhere)
@@ -34,12 +36,8 @@ func (s search) page(ctx context.Context, term string, p Page) (ids string, tota
 		found = found.Take(word.anywhere)
 	}
 	total = found.Len()
-	page, err := s.cut(ctx, rank(found, words), p)
-	if err != nil {
-		return "", 0, err
-	}
-	encoded, err := json.Marshal(page)
-	return string(encoded), total, err
+	ids, err = s.cut(ctx, rank(found, words), p)
+	return ids, total, err
 }
 
 // read looks up the words of a term among the rows that are searched. A word without
@@ -57,6 +55,11 @@ func (s search) read(ctx context.Context, term string) (all []sought, err error)
 		found, err := s.seek(ctx, pieces)
 		if err != nil {
 			return nil, err
+		}
+		if s.entities != nil {
+			if err := s.entities.add(ctx, pieces, found.anywhere); err != nil {
+				return nil, err
+			}
 		}
 		found.anywhere.Take(deleted)
 		if s.kind != "" {
@@ -111,22 +114,29 @@ func (s search) newest(ctx context.Context, rows rowset.Set, skip, limit int) (p
 	if s.byNumber {
 		return rows.Last(skip, limit), nil
 	}
-	list, err := json.Marshal(rows.Last(0, rows.Len()))
-	if err != nil {
-		return nil, err
-	}
-	return column[int64](ctx, s.file, "select x.id from json_each(?) r cross join "+s.table+" x on x.id = r.value order by x.created_at desc, x.id desc limit ? offset ?", string(list), limit, skip)
+	return column[int64](ctx, s.file, "select x.id from json_each(?) r cross join "+s.table+" x on x.id = r.value order by x.created_at desc, x.id desc limit ? offset ?", listOf(rows.Last(0, rows.Len())), limit, skip)
+}
+
+// listOf is a list of numbers for a query.
+func listOf(ids []int64) string {
+	list, _ := json.Marshal(ids) // numbers always have one
+	return string(list)
 }
 
 // SearchTasks returns a page of the tasks that have every word of a term in their
-// title, description or files, the best first, and their number in all.
+// title, description or files, or in the name or identifier of an entity that they are
+// linked to, the best first, and their number in all.
 func (w taskLists) SearchTasks(ctx context.Context, term string, p Page) (found []record.Task, total int, err error) {
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
 		x, err := w.openIndex(ctx, "tasks", "title")
 		if err != nil {
 			return err
 		}
-		s := search{index: x}
+		entities, err := openByEntities(ctx, w.file)
+		if err != nil {
+			return err
+		}
+		s := search{index: x, entities: entities}
 		if err := w.In(ctx).QueryRowContext(ctx, "select unordered = 0 from about").Scan(&s.byNumber); err != nil {
 			return w.Fault(ctx, err)
 		}
@@ -134,19 +144,24 @@ func (w taskLists) SearchTasks(ctx context.Context, term string, p Page) (found 
 		if total = n; err != nil || n == 0 {
 			return err
 		}
-		found, err = w.readFound(ctx, ids, term, p)
+		names, err := entities.names(ctx, ids)
+		if err != nil {
+			return err
+		}
+		found, err = w.readFound(ctx, ids, term, names, p.Details)
 		return err
 	})
 	return found, total, err
 }
 
-// readFound reads a page of what was found.
-func (w taskLists) readFound(ctx context.Context, ids, term string, p Page) (found []record.Task, err error) {
-	rows, err := w.In(ctx).QueryContext(ctx, "select "+columns(p.Details)+", t.description, t.file_references from json_each(?) page cross join tasks t on t.id = page.value order by page.key", ids)
+// readFound reads a page of what was found; names are those of the entities by which
+// some of it was.
+func (w taskLists) readFound(ctx context.Context, ids []int64, term string, names map[int64]string, details bool) (found []record.Task, err error) {
+	rows, err := w.In(ctx).QueryContext(ctx, "select "+columns(details)+", t.description, t.file_references from json_each(?) page cross join tasks t on t.id = page.value order by page.key", listOf(ids))
 	err = w.Each(ctx, rows, err, func() error {
 		var description, files sql.NullString
-		t, err := scanTask(rows.Scan, p.Details, &description, &files)
-		t.Snippet = words.Snippet(strings.Fields(term), t.Title, description.String, strings.Trim(files.String, "[]"))
+		t, err := scanTask(rows.Scan, details, &description, &files)
+		t.Snippet = words.Snippet(strings.Fields(term), t.Title, names[t.ID], description.String, strings.Trim(files.String, "[]"))
 		found = append(found, t)
 		return err
 	})

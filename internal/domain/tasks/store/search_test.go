@@ -114,7 +114,8 @@ var run = regexp.MustCompile(`[\p{L}\p{N}]+`)
 // readTask is a task with the words of its texts, of which the first is the title.
 type readTask struct {
 	record.Task
-	texts [3][]string
+	texts  [3][]string
+	linked [][]string // those of the entities that it is linked to
 }
 
 func readWords(text string) []string { return run.FindAllString(strings.ToLower(text), -1) }
@@ -156,6 +157,10 @@ func expected(all []readTask, term string) (ids []int64) {
 			for _, text := range task.texts[1:] {
 				in, whole := has(text, pieces)
 				some, exactly = some || in, exactly || whole
+			}
+			for _, text := range task.linked {
+				in, _ := has(text, pieces)
+				some = some || in
 			}
 			if !some {
 				continue
@@ -445,7 +450,15 @@ func agree(t *testing.T, w *Workspace, terms []string) (found int) {
 	}
 	var all []readTask
 	for _, task := range tasks {
-		all = append(all, readTask{task, [3][]string{readWords(task.Title), readWords(*task.Description), readWords(strings.Join(task.FileReferences, " "))}})
+		read := readTask{Task: task, texts: [3][]string{readWords(task.Title), readWords(*task.Description), readWords(strings.Join(task.FileReferences, " "))}}
+		linked, _, err := w.TaskEntities(t.Context(), task.ID, Page{Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range linked {
+			read.linked = append(read.linked, readWords(e.Name), readWords(*e.Identifier))
+		}
+		all = append(all, read)
 	}
 	for _, term := range terms {
 		var got []int64

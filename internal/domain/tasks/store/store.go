@@ -33,6 +33,8 @@ var (
 	schema6 string
 	//go:embed schema_7.sql
 	schema7 string
+	//go:embed schema_8.sql
+	schema8 string
 )
 
 // step brings a file from a version to the next: its schema, and then what of its rows
@@ -43,7 +45,7 @@ type step struct {
 }
 
 func steps() []step {
-	return []step{{schema: schema1}, {schema: schema2}, {schema: schema3}, {schema: schema4}, {schema: schema5}, {schema: schema6}, {schema7, (*file).indexAll}}
+	return []step{{schema: schema1}, {schema: schema2}, {schema: schema3}, {schema: schema4}, {schema: schema5}, {schema: schema6}, {schema7, (*file).indexAll}, {schema: schema8}}
 }
 
 // Workspace is the store of one workspace. It is safe for concurrent use, by

@@ -1,4 +1,7 @@
-package store
+// Package master keeps what belongs to no single workspace of tasks: the projects that
+// were opened with their friendly names, and in which workspace a confirmed change is
+// made. It knows no task. Start with [Open].
+package master
 
 import (
 	"context"
@@ -13,7 +16,7 @@ import (
 	engine "countersign.dev/internal/sqlite"
 )
 
-const masterSchema = `
+const schema = `
 create table if not exists projects (
   workspace_path text primary key, friendly_name text, created_at integer not null, last_accessed integer not null
 ) strict, without rowid;
@@ -21,26 +24,25 @@ create table if not exists assignments (
   confirmation_id text primary key, workspace_path text not null, created_at integer not null
 ) strict, without rowid;`
 
-// MasterFile is the file of what belongs to no workspace.
-const MasterFile = "master.db"
+// File is the name of the file.
+const File = "master.db"
 
-// Master keeps what belongs to no single workspace: the projects that were opened
-// and their friendly names, and in which workspace a confirmed change is made.
-type Master struct {
+// Store is the file, open.
+type Store struct {
 	*engine.DB
 	now func() time.Time
 }
 
-// OpenMaster opens the master file in a folder, or makes it.
-func OpenMaster(ctx context.Context, folder string, now func() time.Time) (*Master, error) {
+// Open opens the file in a folder, or makes it.
+func Open(ctx context.Context, folder string, now func() time.Time) (*Store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	db, err := engine.Open(ctx, "tasks", filepath.Join(folder, MasterFile), masterSchema)
+	db, err := engine.Open(ctx, "tasks", filepath.Join(folder, File), schema)
 	if err != nil {
 		return nil, err
 	}
-	return &Master{db, now}, nil
+	return &Store{db, now}, nil
 }
 
 // Project is a workspace that was opened.
@@ -52,7 +54,7 @@ type Project struct {
 }
 
 // Touch notes that a project is used. It is written at most once in touchEvery.
-func (m *Master) Touch(ctx context.Context, path string) error {
+func (m *Store) Touch(ctx context.Context, path string) error {
 	now := m.now().UnixMicro()
 	p, found, err := m.Project(ctx, path)
 	if err != nil || found && now-p.LastAccessed.UnixMicro() < touchEvery.Microseconds() {
@@ -68,7 +70,7 @@ func (m *Master) Touch(ctx context.Context, path string) error {
 const touchEvery = time.Minute
 
 // Project returns a project that was opened.
-func (m *Master) Project(ctx context.Context, path string) (p Project, found bool, err error) {
+func (m *Store) Project(ctx context.Context, path string) (p Project, found bool, err error) {
 	p.Path = path
 	var name sql.NullString
 	var created, accessed int64
@@ -76,12 +78,15 @@ func (m *Master) Project(ctx context.Context, path string) (p Project, found boo
 	if errors.Is(err, sql.ErrNoRows) {
 		return p, false, nil
 	}
-	p.FriendlyName, p.CreatedAt, p.LastAccessed = textOrNil(name), timeOf(created), timeOf(accessed)
+	if name.Valid {
+		p.FriendlyName = &name.String
+	}
+	p.CreatedAt, p.LastAccessed = time.UnixMicro(created).UTC(), time.UnixMicro(accessed).UTC()
 	return p, err == nil, m.Fault(ctx, err)
 }
 
 // Names are the friendly names of all projects, by their paths.
-func (m *Master) Names(ctx context.Context) (names map[string]string, err error) {
+func (m *Store) Names(ctx context.Context) (names map[string]string, err error) {
 	names = map[string]string{}
 	rows, err := m.In(ctx).QueryContext(ctx, "select workspace_path, friendly_name from projects where friendly_name is not null")
 	err = m.Each(ctx, rows, err, func() error {
@@ -95,7 +100,7 @@ func (m *Master) Names(ctx context.Context) (names map[string]string, err error)
 
 // Rename gives a project a friendly name. others are the names that it must not
 // have; one of them is DUPLICATE.
-func (m *Master) Rename(ctx context.Context, path, name string, others []string) error {
+func (m *Store) Rename(ctx context.Context, path, name string, others []string) error {
 	for _, other := range others {
 		if strings.EqualFold(other, name) {
 			return record.ErrDuplicate.New("Another of your projects is called %q.", other).With("resource_type", "project").With("friendly_name", other)
@@ -109,7 +114,7 @@ func (m *Master) Rename(ctx context.Context, path, name string, others []string)
 }
 
 // Assign remembers in which workspace a confirmed change will be made.
-func (m *Master) Assign(ctx context.Context, confirmation, path string) error {
+func (m *Store) Assign(ctx context.Context, confirmation, path string) error {
 	return m.Change(ctx, func(ctx context.Context) error {
 		_, err := m.Exec(ctx, "insert into assignments values (?, ?, ?)", confirmation, path, m.now().UnixMicro())
 		return err
@@ -117,7 +122,7 @@ func (m *Master) Assign(ctx context.Context, confirmation, path string) error {
 }
 
 // Assigned returns that workspace.
-func (m *Master) Assigned(ctx context.Context, confirmation string) (path string, found bool, err error) {
+func (m *Store) Assigned(ctx context.Context, confirmation string) (path string, found bool, err error) {
 	err = m.In(ctx).QueryRowContext(ctx, "select workspace_path from assignments where confirmation_id = ?", confirmation).Scan(&path)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
