@@ -81,7 +81,7 @@ var taskTools = map[string]map[string]any{
 	"get_task_tree":             {"task_id": 27},
 	"delete_task":               {"task_id": 37},
 	"undelete_task":             {"task_id": 37},
-	"cleanup_deleted_tasks":     {},
+	"cleanup_deleted_tasks":     {"days": 0},
 	"create_entity":             {"entity_type": "file", "name": "Verification", "identifier": "internal/audit/verify.go"},
 	"get_entity":                {"entity_id": 1},
 	"update_entity":             {"entity_id": 1, "tags": "config"},
@@ -157,6 +157,7 @@ func examples(w *harness) map[string]example {
 // TestToolsPageIsFresh generates docs/tools.md and compares it.
 func TestToolsPageIsFresh(t *testing.T) {
 	w := newHarness(t)
+	deleteOne(t, w)
 	shown, page := examples(w), &strings.Builder{}
 	page.WriteString(toolsHead)
 	for _, d := range domains() {

@@ -414,6 +414,10 @@ func (r *Runner) runSafely(ctx context.Context, c *admitted) (o result.Outcome) 
 	if err != nil {
 		return result.Failed(endedOr(ctx, err))
 	}
+	return c.succeeded(data, page)
+}
+
+func (c *admitted) succeeded(data any, page *result.Page) result.Outcome {
 	encoded, err := c.encode(data)
 	if err != nil {
 		return result.Failed(err)
@@ -489,6 +493,9 @@ func (r *Runner) open(ctx context.Context, c *admitted) result.Outcome {
 	p, err := c.tool.preview(ctx, &c.call)
 	if err != nil {
 		return result.Failed(endedOr(ctx, err))
+	}
+	if p.nothing != nil {
+		return c.succeeded(p.nothing, nil)
 	}
 	shown, message, err := c.show(p.shown)
 	if err != nil {

@@ -97,6 +97,7 @@ type call struct {
 type previewed struct {
 	shown        Preview
 	precondition any
+	nothing      any // the output of a change that would change nothing; nil: it changes something
 }
 
 // decode reads the validated input into the tool's own type.
@@ -144,14 +145,16 @@ type Preview interface{ Message() Sentence }
 // preview and the precondition: the values that the person is shown. Apply makes
 // the change; it runs after a second Preview, in the same transaction, and only
 // when the precondition is unchanged. The output of Apply has a field `message`:
-// the sentence that people read about the effect.
+// the sentence that people read about the effect. Nothing, if there is one, answers a
+// call at once that would change nothing, so that no one is asked about it.
 type Steps[In any, P Preview, Pre, Out any] struct {
 	Preview func(context.Context, In) (P, Pre, error)
 	Apply   func(context.Context, In, Pre) (Out, error)
+	Nothing func(In, P) (out Out, nothing bool)
 }
 
 // Write declares a change in two steps. Calling it changes nothing: it opens a
-// confirmation, and only its owner's approval applies it. An input field named
+// confirmation, unless there is nothing to change, and only its owner's approval applies it. An input field named
 // `reason` is kept in the audit. Texts of the input must show all that they hold
 // (package plaintext); a field with the tag text:"lines" may have several lines.
 func Write[In any, P Preview, Pre, Out any](s Spec, steps Steps[In, P, Pre, Out]) Tool {
@@ -165,7 +168,13 @@ func Write[In any, P Preview, Pre, Out any](s Spec, steps Steps[In, P, Pre, Out]
 			return previewed{}, err
 		}
 		shown, precondition, err := steps.Preview(ctx, in)
-		return previewed{shown: shown, precondition: precondition}, err
+		p := previewed{shown: shown, precondition: precondition}
+		if err == nil && steps.Nothing != nil {
+			if out, nothing := steps.Nothing(in, shown); nothing {
+				p.nothing = &out
+			}
+		}
+		return p, err
 	}
 	t.apply = func(ctx context.Context, c *call, p previewed) (any, error) {
 		in, err := decode[In](c)

@@ -25,8 +25,8 @@ func (s *Server) deletionTools() []tool.Tool {
 		}, undeleteTask),
 		tool.Write(tool.Spec{
 			Name: "cleanup_deleted_tasks", Title: "Clean deleted tasks up", Allow: everyone, Synonyms: []string{"purge", "empty"}, Untrusted: []string{"titles"},
-			Description: "Take the tasks away for good that were deleted more than some days ago. A person must approve it first; it is the one change of tasks that cannot be undone.",
-		}, tool.Steps[cleanupInput, cleanupPreview, cleanupPrecondition, cleanedUp]{Preview: s.previewCleanup, Apply: s.cleanUp}),
+			Description: "Take the tasks away for good that were deleted more than some days ago. A person must approve it first, unless there are none; it is the one change of tasks that cannot be undone.",
+		}, tool.Steps[cleanupInput, cleanupPreview, cleanupPrecondition, cleanedUp]{Preview: s.previewCleanup, Apply: s.cleanUp, Nothing: s.nothingToClean}),
 	}
 }
 
@@ -103,7 +103,7 @@ type cleanedUp struct {
 
 func (s *Server) previewCleanup(ctx context.Context, in cleanupInput) (p cleanupPreview, precondition cleanupPrecondition, err error) {
 	err = s.within(ctx, "cleanup_deleted_tasks", in.Workspace, func(sc scope) error {
-		found, err := sc.Purgeable(ctx, s.cutoff(in.Days).UnixMicro())
+		found, err := sc.Purgeable(ctx, cutoff(s.opts.Now(), in.Days).UnixMicro())
 		p = cleanupPreview{sc.place.Name, len(found.IDs), in.Days, found.Titles}
 		precondition = cleanupPrecondition{sc.place.Path, found.IDs}
 		return err
@@ -111,12 +111,18 @@ func (s *Server) previewCleanup(ctx context.Context, in cleanupInput) (p cleanup
 	return p, precondition, err
 }
 
-func (s *Server) cutoff(days int) time.Time { return s.opts.Now().UTC().AddDate(0, 0, -days) }
+func cutoff(now time.Time, days int) time.Time { return now.UTC().AddDate(0, 0, -days) }
+
+// nothingToClean answers a clean-up that finds no task.
+func (s *Server) nothingToClean(in cleanupInput, p cleanupPreview) (cleanedUp, bool) {
+	said := tool.Say("There is nothing to clean up: no task was deleted from %s more than %d %s ago.", p.Project, in.Days, numbered(in.Days, "day", "days"))
+	return cleanedUp{Success: true, Days: in.Days, Cutoff: cutoff(s.opts.Now(), in.Days), Message: said.String()}, p.Count == 0
+}
 
 // cleanUp takes exactly the tasks of the card away.
 func (s *Server) cleanUp(ctx context.Context, in cleanupInput, precondition cleanupPrecondition) (done cleanedUp, err error) {
 	err = s.within(ctx, "cleanup_deleted_tasks", in.Workspace, func(sc scope) error {
-		done = cleanedUp{Success: true, Count: len(precondition.IDs), Days: in.Days, Cutoff: s.cutoff(in.Days)}
+		done = cleanedUp{Success: true, Count: len(precondition.IDs), Days: in.Days, Cutoff: cutoff(s.opts.Now(), in.Days)}
 		done.Message = tool.Say("%d deleted %s gone for good from %s.", done.Count, numbered(done.Count, "task is", "tasks are"), sc.place.Name).String()
 		return sc.Purge(ctx, precondition.IDs)
 	})

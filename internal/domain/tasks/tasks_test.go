@@ -445,11 +445,16 @@ func TestCleanupTakesWhatWasDeletedLongAgo(t *testing.T) {
 	h.ask("create_task", map[string]any{"title": "one"})
 	h.ask("delete_task", map[string]any{"task_id": 1})
 	waiting := func(in map[string]any) any {
-		return h.ask("cleanup_deleted_tasks", in)["confirmationData"].(map[string]any)["taskCount"]
+		shown, _ := h.ask("cleanup_deleted_tasks", in)["confirmationData"].(map[string]any)
+		return shown["taskCount"]
 	}
 	h.later = 29 * 24 * time.Hour
-	if month, week := waiting(map[string]any{}), waiting(map[string]any{"days": 7}); month != 0.0 || week != 1.0 {
-		t.Errorf("after 29 days: got %v, and %v with days=7", month, week)
+	if week := waiting(map[string]any{"days": 7}); week != 1.0 {
+		t.Errorf("after 29 days: got %v with days=7", week)
+	}
+	nothing := h.ask("cleanup_deleted_tasks", map[string]any{}) // no one is asked about nothing
+	if nothing["success"] != true || nothing["purged_count"] != 0.0 || nothing["cutoff_days"] != 30.0 || nothing["message"] != "There is nothing to clean up: no task was deleted from Platform more than 30 days ago." {
+		t.Errorf("after 29 days: got %v", nothing)
 	}
 	h.later += 2 * 24 * time.Hour
 	if month := waiting(map[string]any{}); month != 1.0 {
