@@ -324,7 +324,7 @@ func calls() (all []conformance.Call) {
 }
 
 // wrong is the document's code for a wrong value of a field.
-func wrong(field string, value any) string {
+func wrong(tool, field string, value any) string {
 	switch field {
 	case "limit", "offset":
 		return "PAGINATION_INVALID"
@@ -333,6 +333,9 @@ func wrong(field string, value any) string {
 	case "workspace_path":
 		return "WORKSPACE_INVALID"
 	case "status", "priority", "entity_type":
+		if value == nil && tool == "update_task" {
+			return "VALIDATION_ERROR" // it is no filter there, and cannot be cleared
+		}
 		return "INVALID_FILTER"
 	case "parent_task_id":
 		if value == -1 {

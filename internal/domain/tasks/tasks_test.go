@@ -154,12 +154,20 @@ func TestErrorsHaveTheirDocumentedDetails(t *testing.T) {
 		"odd metadata":         {"create_entity", map[string]any{"entity_type": "file", "name": "x", "metadata": "x"}, "VALIDATION_ERROR", `{"fields":["metadata"]}`},
 		"odd place":            {"update_task", map[string]any{"task_id": 1, "workspace_path": "/a\u200bb"}, "WORKSPACE_INVALID", "{\"reason\":\"it has characters that do not show\",\"workspace_path\":\"/a\u200bb\"}"},
 		"places before texts":  {"update_task", map[string]any{"task_id": 1, "title": "\u202ex", "workspace_path": "relative"}, "WORKSPACE_INVALID", `{"reason":"it is neither an absolute path nor the name of a project of yours","workspace_path":"relative"}`},
+		"a cleared priority":   {"update_task", map[string]any{"task_id": 1, "priority": nil}, "VALIDATION_ERROR", `{"fields":["priority"]}`},
+		"a cleared title":      {"update_task", map[string]any{"task_id": 1, "title": nil, "status": nil, "tags": nil}, "VALIDATION_ERROR", `{"fields":["status","title"]}`},
+		"a cleared name":       {"update_entity", map[string]any{"entity_id": 1, "name": nil}, "VALIDATION_ERROR", `{"fields":["name"]}`},
+		"places before nulls":  {"update_task", map[string]any{"task_id": 1, "title": nil, "workspace_path": "relative"}, "WORKSPACE_INVALID", `{"reason":"it is neither an absolute path nor the name of a project of yours","workspace_path":"relative"}`},
+		"a null filter":        {"list_tasks", map[string]any{"priority": nil}, "INVALID_FILTER", `{"filter_name":"priority","invalid_value":null,"valid_values":["low","medium","high"]}`},
 		"unknown field":        {"get_task", map[string]any{"task_id": 1, "colour": "red"}, "VALIDATION_ERROR", `{"fields":["colour"]}`},
 	} {
 		got, err := json.Marshal(details(t, h.ask(c.tool, c.in), c.code))
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
+	}
+	if e := h.ask("update_task", map[string]any{"task_id": 1, "priority": nil})["error"].(map[string]any); e["message"] != "priority cannot be cleared: priority: leave it out, or give a value" {
+		t.Errorf("a cleared priority: got %v", e)
 	}
 	if e := h.ask("list_tasks", map[string]any{"status": []any{nil, map[string]any{}}})["error"].(map[string]any); !strings.HasPrefix(e["message"].(string), `"[null,{}]" is no valid status.`) {
 		t.Errorf("a status that is no text: got %v", e)

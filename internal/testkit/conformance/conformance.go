@@ -38,8 +38,8 @@ type Domain struct {
 	Oracle   func(dataset string) Oracle
 	Refusals []Refusal
 	Writes   []Write
-	// Wrong returns the code of an input field's wrong value. Nil: VALIDATION_ERROR.
-	Wrong func(field string, value any) string
+	// Wrong returns the code of a wrong value of a field of a tool's input. Nil: VALIDATION_ERROR.
+	Wrong func(tool, field string, value any) string
 	// Without names the parts that cannot apply to the domain, each with the reason.
 	Without map[string]string
 }

@@ -152,11 +152,11 @@ var samples = []struct {
 }
 
 // wrong returns the code that a wrong value of a field gets.
-func (s *suite) wrong(field string, value any) string {
+func (s *suite) wrong(tool, field string, value any) string {
 	if s.Wrong == nil {
 		return "VALIDATION_ERROR"
 	}
-	return s.Wrong(field, value)
+	return s.Wrong(tool, field, value)
 }
 
 func (h *harness) properties(tool string) map[string]property {
@@ -214,11 +214,11 @@ func (s *suite) wrongTypes(t *testing.T) {
 			wrong = append(wrong, "2026-02-30", "' or 1=1", "tomorrow")
 		}
 		for _, value := range wrong {
-			refused(c, s.wrong(field, value), c.with(field, value))
+			refused(c, s.wrong(c.Tool, field, value), c.with(field, value))
 		}
 		if field == "limit" {
 			for _, value := range []int{0, p.Maximum + 1} {
-				refused(c, s.wrong(field, value), c.with(field, value))
+				refused(c, s.wrong(c.Tool, field, value), c.with(field, value))
 			}
 		}
 		if field == "cursor" {
@@ -261,7 +261,7 @@ func (s *suite) hostileTexts(t *testing.T) {
 			o := h.Ask(Asker{Email: c.Email, Roles: Roles()}.in(t.Context()), c.Tool, c.with(field, text))
 			code := o.Code()
 			switch {
-			case code == "VALIDATION_ERROR", code == s.wrong(field, text), code == "INVALID_INPUT", code == "INVALID_CURSOR", strings.HasSuffix(code, "_NOT_FOUND"):
+			case code == "VALIDATION_ERROR", code == s.wrong(c.Tool, field, text), code == "INVALID_INPUT", code == "INVALID_CURSOR", strings.HasSuffix(code, "_NOT_FOUND"):
 			case slices.Contains(c.Text, field) && (code == result.StatusSuccess || o.Pending() != nil):
 			case s.changes(c.Tool) && o.Fault() != nil && o.Fault().Kind() == fault.Conflict: // the text before it is there
 			case o.Page() != nil && string(o.Data()) == "[]":

@@ -15,6 +15,7 @@ import (
 // when none of its six is about it. Of several faults it returns the first in this
 // order: pagination, mode, workspace, filters. findable checks a workspace that is given as a text.
 func Invalid(values map[string]any, wrong []tool.Violation, findable func(path string) error) error {
+	kept, wrong := uncleared(values, wrong)
 	of := func(fields ...string) *tool.Violation {
 		for i := range wrong {
 			for _, field := range fields {
@@ -37,7 +38,7 @@ func Invalid(values map[string]any, wrong []tool.Violation, findable func(path s
 	}
 	path, given := values["workspace_path"].(string)
 	known := func(v tool.Violation) bool { return v.Keyword != "additionalProperties" }
-	if given || slices.ContainsFunc(wrong, known) { // a tool that takes no workspace has unknown fields only
+	if given || len(kept) > 0 || slices.ContainsFunc(wrong, known) { // a tool that takes no workspace has unknown fields only
 		if err := findable(path); err != nil {
 			return err
 		}
@@ -45,7 +46,27 @@ func Invalid(values map[string]any, wrong []tool.Violation, findable func(path s
 	if v := of("status", "priority", "entity_type"); v != nil && v.Keyword != "required" {
 		return filter(v)
 	}
+	if len(kept) > 0 {
+		names := strings.Join(kept, ", ")
+		return fault.ValidationError.New("%s cannot be cleared.", names).Instruct("%s: leave it out, or give a value", names).Fields(kept...)
+	}
 	return nil
+}
+
+// uncleared are the fields of an update that are null and that null does not clear, and
+// what else is wrong.
+func uncleared(values map[string]any, wrong []tool.Violation) (fields []string, rest []tool.Violation) {
+	for _, v := range wrong {
+		_, ofTask := values["task_id"]
+		_, ofEntity := values["entity_id"]
+		required := ofTask && slices.Contains([]string{"title", "status", "priority"}, v.Field) || ofEntity && v.Field == "name"
+		if value, given := values[v.Field]; !required || !given || value != nil {
+			rest = append(rest, v)
+		} else if !slices.Contains(fields, v.Field) {
+			fields = append(fields, v.Field)
+		}
+	}
+	return fields, rest
 }
 
 func pagination(v *tool.Violation) error {
