@@ -111,3 +111,13 @@ func (f *figures) isOffset(day mention.Date, mentions []mention.Mention) bool {
 	}
 	return false
 }
+
+func (f *figures) scope() scope {
+	return scope{words: f.words, supposed: f.supposed, whatIf: f.whatIf, today: f.e.Today}
+}
+
+// isSpan reports whether a mention is as long as so many days.
+func isSpan(c mention.Mention, days float64) bool {
+	_, unit, _ := strings.Cut(c.Text, " ")
+	return math.Abs(days/mention.DaysIn[unit]-c.Value) < 1 // a begun or an ended one
+}

@@ -126,10 +126,6 @@ func newFigures(d *data, e Evidence, text string) *figures {
 	return f
 }
 
-func (f *figures) scope() scope {
-	return scope{words: f.words, supposed: f.supposed, whatIf: f.whatIf, today: f.e.Today}
-}
-
 // inWord matches a figure that is the end of a word: p95.
 var inWord = pattern.New(`\b[A-Za-z]{1,3}(\d{1,4})\b`)
 
@@ -293,38 +289,6 @@ func scaleOf(text string) float64 {
 }
 
 var seenFromToday = strings.Fields("today tomorrow yesterday week weekend fortnight day days ago monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun heute morgen gestern woche tag tage montag dienstag mittwoch donnerstag freitag samstag sonntag")
-
-func (f *figures) provesSpan(c mention.Mention) bool {
-	isThat := func(days float64) bool { return isSpan(c, days) }
-	return slices.ContainsFunc(f.derived.days, isThat) || slices.ContainsFunc(mention.Calendar(f.e.Today), isThat) || near(f.derived.values, c)
-}
-
-// isSpan reports whether a mention is as long as so many days.
-func isSpan(c mention.Mention, days float64) bool {
-	_, unit, _ := strings.Cut(c.Text, " ")
-	gap := days/mention.DaysIn[unit] - c.Value
-	return gap > -1 && gap < 1 // a begun or an ended one
-}
-
-// spanStated reports whether a mention is as long as from one proven date of the
-// answer to another, or to today.
-func (f *figures) spanStated(c mention.Mention, mentions []mention.Mention, proven []bool) bool {
-	dates := []mention.Date{mention.DateOf(f.e.Today)}
-	for i, other := range mentions {
-		if day := other.Day; other.Kind == mention.Dated && proven[i] && day.Day > 0 {
-			day.Year = cmp.Or(day.Year, f.e.Today.Year())
-			if slices.ContainsFunc(dates, func(known mention.Date) bool {
-				return isSpan(c, math.Abs(day.Time().Sub(known.Time()).Hours()/24))
-			}) {
-				return true
-			}
-			if len(dates) < arithmetic.Window {
-				dates = append(dates, day)
-			}
-		}
-	}
-	return false
-}
 
 // provesDate reports whether the date is in the data, or is near to today in a text
 // that counts from it: a reader can see what "by Friday, November 27" rests on.

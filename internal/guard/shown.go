@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -114,4 +115,29 @@ func total(column []float64) (sum float64) {
 		}
 	}
 	return sum
+}
+
+func (f *figures) provesSpan(c mention.Mention) bool {
+	isThat := func(days float64) bool { return isSpan(c, days) }
+	return slices.ContainsFunc(f.derived.days, isThat) || slices.ContainsFunc(mention.Calendar(f.e.Today), isThat) || near(f.derived.values, c)
+}
+
+// spanStated reports whether a mention is as long as from one proven date of the
+// answer to another, or to today.
+func (f *figures) spanStated(c mention.Mention, mentions []mention.Mention, proven []bool) bool {
+	dates := []mention.Date{mention.DateOf(f.e.Today)}
+	for i, other := range mentions {
+		if day := other.Day; other.Kind == mention.Dated && proven[i] && day.Day > 0 {
+			day.Year = cmp.Or(day.Year, f.e.Today.Year())
+			if slices.ContainsFunc(dates, func(known mention.Date) bool {
+				return isSpan(c, math.Abs(day.Time().Sub(known.Time()).Hours()/24))
+			}) {
+				return true
+			}
+			if len(dates) < arithmetic.Window {
+				dates = append(dates, day)
+			}
+		}
+	}
+	return false
 }
