@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign.dev/internal/domain/tasks/master"
 	"countersign.dev/internal/domain/tasks/record"
 	"countersign.dev/internal/testkit"
 )
@@ -51,8 +52,34 @@ const plain = `drop table if exists plain_tasks;
 drop table if exists plain_links;
 create table plain_tasks (id integer primary key, title, description, status, priority, created_by, created_at, updated_at, deleted_at);
 insert into plain_tasks select id, title, description, status, priority, created_by, created_at, updated_at, deleted_at from tasks where id <= 20000;
+drop table if exists plain_entities;
+create table plain_entities (id integer primary key, entity_type, name, identifier, created_by, created_at, updated_at, deleted_at);
+insert into plain_entities select id, entity_type, name, identifier, created_by, created_at, updated_at, deleted_at from entities where id <= 200;
 create table plain_links (id integer primary key, task_id, entity_id, created_by, created_at, deleted_at);
 insert into plain_links select id, task_id, entity_id, created_by, created_at, deleted_at from task_entity_links where id <= 200`
+
+// plainProjects makes projects in the master file, and again in a table without a key.
+const plainProjects = `with recursive n(i) as (select 0 union all select i + 1 from n where i < 999) insert into projects select '/projects/' || i, 'Project ' || i, 5, 5 from n;
+create table plain_projects (workspace_path, friendly_name, created_at, last_accessed);
+insert into plain_projects select workspace_path, friendly_name, created_at, last_accessed from projects`
+
+// someProjects is a master file with 1,000 projects.
+func someProjects(b *testing.B) *master.Store {
+	b.Helper()
+	m, err := master.Open(b.Context(), b.TempDir(), time.Now)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = m.Close() })
+	err = m.Change(b.Context(), func(ctx context.Context) error {
+		_, err := m.Exec(ctx, plainProjects)
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return m
+}
 
 // filling makes rows of the tasks from ?1 up to ?2, which the others do not name.
 const filling = `with recursive n(i) as (select ?1 union all select i + 1 from n where i + 1 < ?2) `
@@ -124,6 +151,7 @@ type operation struct {
 	do   func(context.Context) error
 	// bare is the query that reads the same rows of the same file, or what writes the same
 	// rows into a table that has no index and no trigger, a transaction for each statement.
+	// One that begins with ofMaster is of the master file.
 	bare string
 }
 
@@ -138,17 +166,17 @@ func BenchmarkOperations(b *testing.B) {
 			b.Fatalf("-tasks %s: 20000 and more are measured", size)
 		}
 		b.Run(size, func(b *testing.B) {
-			w, measured := large(b, n), map[string][4]float64{}
-			for _, o := range operations(w, n) {
+			w, m, measured := large(b, n), someProjects(b), map[string][4]float64{}
+			for _, o := range operations(w, m, n) {
 				var of [4]float64
 				b.Run(o.name, func(b *testing.B) { of[0], of[1] = measure(b, o.do) })
-				b.Run(o.name+" bare", func(b *testing.B) { of[2], of[3] = measureBriefly(b, w.bare(o.bare)) })
+				b.Run(o.name+" bare", func(b *testing.B) { of[2], of[3] = measureBriefly(b, bare(w, m, o.bare)) })
 				measured[o.name] = of
 			}
 			sized, names = append(sized, measured), append(names, size)
 		})
 	}
-	fmt.Print(table(names, operations(nil, 0), sized))
+	fmt.Print(table(names, operations(nil, nil, 0), sized))
 }
 
 func measure(b *testing.B, do func(context.Context) error) (p50, p95 float64) {
@@ -175,17 +203,29 @@ func measureBriefly(b *testing.B, do func(context.Context) error) (p50, p95 floa
 	return testkit.Percentiles(b, times)
 }
 
+// ofMaster is how a bare query of the master file begins.
+const ofMaster = "master: "
+
 // bare reads all rows of a query, or makes changes.
-func (w *Workspace) bare(query string) func(context.Context) error {
+func bare(w *Workspace, m *master.Store, query string) func(context.Context) error {
+	db := w.DB
+	if of, found := strings.CutPrefix(query, ofMaster); found {
+		db, query = m.DB, of
+	}
 	if !strings.HasPrefix(query, "insert") && !strings.HasPrefix(query, "update") {
 		return func(ctx context.Context) error {
-			rows, err := w.In(ctx).QueryContext(ctx, query)
-			return w.Each(ctx, rows, err, func() error { return nil })
+			for statement := range strings.SplitSeq(query, ";") {
+				rows, err := db.In(ctx).QueryContext(ctx, statement)
+				if err := db.Each(ctx, rows, err, func() error { return nil }); err != nil {
+					return err
+				}
+			}
+			return nil
 		}
 	}
 	return func(ctx context.Context) (err error) {
 		for statement := range strings.SplitSeq(query, ";") {
-			err = errors.Join(err, w.Change(ctx, func(ctx context.Context) error { _, err := w.Exec(ctx, statement); return err }))
+			err = errors.Join(err, db.Change(ctx, func(ctx context.Context) error { _, err := db.Exec(ctx, statement); return err }))
 		}
 		return err
 	}
@@ -233,8 +273,83 @@ const (
 )
 
 // operations are those of a workspace with n tasks.
-func operations(w *Workspace, n int) []operation {
-	return slices.Concat(reading(w, n), frequent(w), changing(w))
+func operations(w *Workspace, m *master.Store, n int) []operation {
+	return slices.Concat(reading(w, n), frequent(w), whole(w), changing(w), cleaning(w), ofEntity(w), ofProjects(m))
+}
+
+// whole are the operations that read the whole workspace.
+func whole(w *Workspace) []operation {
+	return []operation{
+		{"audit_workspace_integrity, which reads every text", usual, func(ctx context.Context) error {
+			return w.Texts(ctx, false, func(Text) error { return nil })
+		}, "select id, title, description, tags, file_references, workspace_metadata from tasks where deleted_at is null;select id, name, description, tags, identifier from entities where deleted_at is null"},
+	}
+}
+
+// cleaning is the one change that cannot be undone, with what it needs before it.
+func cleaning(w *Workspace) []operation {
+	const insert = "insert into plain_tasks (title, status, priority, created_by, created_at, updated_at) values ('to go', 'todo', 'low', 'bench', 5, 5)"
+	const last = " where id = (select max(id) from plain_tasks)"
+	return []operation{{"create_task, delete_task and cleanup_deleted_tasks", 3 * usual, func(ctx context.Context) error {
+		task, err := w.CreateTask(ctx, NewTask{Title: "to go", Status: record.Todo, Priority: "low", CreatedBy: "bench"})
+		if err != nil {
+			return err
+		}
+		if _, err := w.DeleteTask(ctx, task.ID, false); err != nil {
+			return err
+		}
+		return w.Change(ctx, func(ctx context.Context) error {
+			found, err := w.Purgeable(ctx, time.Now().Add(time.Second).UnixMicro())
+			if err != nil || len(found.IDs) != 1 {
+				return errors.Join(err, fmt.Errorf("%d tasks are to be cleaned up, want 1", len(found.IDs)))
+			}
+			return w.Purge(ctx, found.IDs)
+		})
+	}, insert + ";update plain_tasks set deleted_at = 5, updated_at = 5" + last + ";delete from plain_tasks" + last}}
+}
+
+// ofEntity are the changes of entities. The one that goes and comes back has 100 links.
+func ofEntity(w *Workspace) []operation {
+	n := time.Now().UnixNano() // a kept workspace has the identifiers of other runs
+	const remove, restore = "update plain_entities set deleted_at = 5, updated_at = 5 where id = 102", "update plain_entities set deleted_at = null, updated_at = 6 where id = 102"
+	const removeLinks, restoreLinks = "update plain_links set deleted_at = 5 where id between 101 and 200", "update plain_links set deleted_at = null where id between 101 and 200"
+	return []operation{
+		{"create_entity", usual, func(ctx context.Context) error {
+			n++
+			_, err := w.CreateEntity(ctx, NewEntity{Type: "file", Name: "one more", Identifier: text(fmt.Sprintf("bench/file%d.go", n)), CreatedBy: "bench"})
+			return err
+		}, "insert into plain_entities (entity_type, name, identifier, created_by, created_at, updated_at) values ('file', 'one more', 'bench/file' || random() || '.go', 'bench', 5, 5)"},
+		{"update_entity", usual, func(ctx context.Context) error {
+			n++
+			_, err := w.UpdateEntity(ctx, 103+n%90, EntityUpdate{Name: text(fmt.Sprint("changed ", n)), By: "bench"})
+			return err
+		}, "update plain_entities set name = 'changed ' || random(), updated_at = 5 where id = 103"},
+		{"delete_entity and undelete_entity, with 100 links", 2 * usual, func(ctx context.Context) error {
+			if _, err := w.DeleteEntity(ctx, 102); err != nil {
+				return err
+			}
+			_, err := w.UndeleteEntity(ctx, 102)
+			return err
+		}, remove + ";" + removeLinks + ";" + restore + ";" + restoreLinks},
+	}
+}
+
+// ofProjects are the operations on the projects of a person who has ten.
+func ofProjects(m *master.Store) []operation {
+	path := func(i int) string { return fmt.Sprint("/projects/", i) }
+	return []operation{
+		{"list_projects, ten of 1,000", usual, func(ctx context.Context) error {
+			for i := range 10 {
+				if _, found, err := m.Project(ctx, path(i)); err != nil || !found {
+					return errors.Join(err, fmt.Errorf("project %d: found %t", i, found))
+				}
+			}
+			return nil
+		}, ofMaster + "select * from plain_projects where workspace_path in ('/projects/0', '/projects/1', '/projects/2', '/projects/3', '/projects/4', '/projects/5', '/projects/6', '/projects/7', '/projects/8', '/projects/9')"},
+		{"set_project_name", usual, func(ctx context.Context) error {
+			return m.Rename(ctx, path(3), fmt.Sprint("The harbour ", time.Now().UnixNano()), []string{"Project 1", "Project 2"})
+		}, ofMaster + "update plain_projects set friendly_name = 'The harbour ' || random(), last_accessed = 5 where workspace_path = '/projects/3'"},
+	}
 }
 
 // reading are the operations that write nothing.
@@ -272,8 +387,6 @@ func reading(w *Workspace, n int) []operation {
 		{"search_tasks, a part of another word of each task", usual, w.search("ile"), parted("ile")},
 		{"search_tasks, the beginning of another word of each task", usual, w.search("file"), parted("ile")},
 		{"search_tasks, a hundredth by a path, of which every task has one piece", usual, w.search("internal/room42"), ranked(`"internal room42"`)},
-		{"search_tasks, a hundred tasks by the file that they are linked to", usual, w.search("file4700.go"), ofEntities("file4700 go")},
-		{"search_tasks, every task by the files that they are linked to", usual, w.search("room0"), ofEntities("room0")},
 		{"get_task_tree of 10,000, as many as fit", usual, func(ctx context.Context) error {
 			left := 200 // about what fits into an answer
 			_, _, err := w.Tree(ctx, 1, TreePage{Page: Page{Limit: 100}, MaxDepth: 10}, func(Node) bool { left--; return left > 0 })
@@ -284,10 +397,12 @@ func reading(w *Workspace, n int) []operation {
 }
 
 // frequent are searches that cost more where more words have a part, up to the number
-// from which on its sets are kept.
+// from which on its sets are kept, and where more entities have a word.
 func frequent(w *Workspace) []operation {
 	return []operation{
 		{"search_tasks, a part of a hundred words", usual, w.search("ile471"), parted("ile471")},
+		{"search_tasks, a hundred tasks by the file that they are linked to", usual, w.search("file4700.go"), ofEntities("file4700 go")},
+		{"search_tasks, every task by the files that they are linked to", usual, w.search("room0"), ofEntities("room0")},
 	}
 }
 

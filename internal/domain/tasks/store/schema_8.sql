@@ -28,3 +28,8 @@ create trigger links_purged after delete on task_entity_links when old.deleted_a
   insert into linkings values (old.task_id, old.entity_id, 1);
 end;
 insert into linkings select task_id, entity_id, 0 from task_entity_links where deleted_at is null order by entity_id, task_id;
+
+-- What refers to a task that is cleaned up is found without reading all tasks and links:
+-- the indexes of those that are not deleted do not serve.
+create index tasks_of_parent on tasks (parent_task_id) where parent_task_id is not null;
+create index links_ever on task_entity_links (task_id);

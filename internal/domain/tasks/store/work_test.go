@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -74,7 +75,7 @@ func TestWorkDoesNotGrowWithTheWorkspace(t *testing.T) {
 		r.conns = nil
 		w := at(t, r.file, time.Now)
 		looked := map[string]int{}
-		for _, o := range reading(w, n) {
+		for _, o := range slices.Concat(reading(w, n), cleaning(w)) {
 			before := r.pages(t)
 			if err := o.do(t.Context()); err != nil {
 				t.Fatalf("%s: %v", o.name, err)
