@@ -15,11 +15,14 @@ export const INNER = /^(_|created_at$|updated_at$|version$)/;
 
 const WEIGHTS = /** @type {[RegExp, number][]} */ ([
   [/^(name|(full|employee|deal|friendly|vendor)_name|title|subject|company|vendor)$/, 0],
-  [/_number$|^ticket_id$|^key$|^(type|leave|customer)_name$/, 1],
+  [/_number$|^ticket_id$|^key$|^(type|leave|customer)_name$|^blocked_because$/, 1],
   [/status|stage|salary|amount|value|department|job_title|priority|rating|due|score|year$/, 2],
   [/date|_at$|location|owner|quarter|period/, 3],
   [/email|phone/, 5],
 ]);
+
+// Fields with the ids of other rows of the same kind, which a reader asks for.
+const OTHERS = /^blocked_by$/;
 
 /** @typedef {{ key: string, label: string, numeric: boolean, extra: boolean, about: any, show: (row: any) => any, text: (row: any) => string, value: (row: any) => any }} Column */
 
@@ -44,9 +47,14 @@ function withFullName(keys, rows, fields) {
 
 function fieldColumn(key, rows, fields) {
   const numeric = rows.some((row) => isNumeric(row[key]));
-  const show = (row) => cellView(key, row[key], row, fields);
+  const show = (row) => (OTHERS.test(snake(key)) && Array.isArray(row[key]) && row[key].length ? othersIn(row[key], rows) : cellView(key, row[key], row, fields));
   const text = (row) => el("span", {}, show(row)).textContent;
   return { key, label: label(key, fields[key]), numeric, about: fields[key], show, text, value: (row) => row[key] };
+}
+
+// othersIn names other rows by their ids, with their names where they are loaded.
+function othersIn(ids, rows) {
+  return ids.map((id) => [id, nameOf(rows.find((row) => row.id === id) ?? {})].filter((part) => part !== "").join(" ")).join(", ");
 }
 
 /** cellView shows one value of a row. @param {string} key @param {any} value @param {any} row @param {Record<string, any>} fields */
@@ -67,6 +75,7 @@ function baseWeight(key, rows, about) {
   const name = snake(key);
   const values = rows.map((row) => row[key]).filter((value) => !isEmpty(value));
   if (key !== "name" && !values.length) return EXTRA + 1;
+  if (OTHERS.test(name) && values.some((value) => value.length)) return 1;
   if (INNER.test(name) || values.some((value) => isObject(value) || Array.isArray(value))) return EXTRA;
   if (values.every((value) => isIdentifier(key, value)) && values.length) return EXTRA;
   if (values.length > 1 && values.every((value) => value === true)) return EXTRA; // "active" on a list of the active

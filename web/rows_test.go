@@ -395,7 +395,7 @@ func TestFiguresOfAnyLanguageLeadToTheirRows(t *testing.T) {
 
 // workTools are the tools of tasks and of code, with what they declare of their fields.
 func workTools() http.HandlerFunc {
-	fields := object{"output": object{"status": object{"show": "state"}, "id": object{"label": "Task"}, "match_snippet": object{"show": "code"}, "text": object{"show": "code"}}}
+	fields := object{"output": object{"status": object{"show": "state"}, "id": object{"label": "Task"}, "blocked_by": object{"label": "Blocked by"}, "blocked_because": object{"label": "Reason"}, "match_snippet": object{"show": "code"}, "text": object{"show": "code"}}}
 	one := func(name, kind, server string) object {
 		return object{"name": name, "title": name, "kind": kind, "server": server, "fields": fields}
 	}
@@ -409,6 +409,7 @@ func listedTasks() object {
 		return object{"id": id, "title": title, "status": status, "priority": "high", "blocked_by": []int{}}
 	}
 	items := []object{row(1, "Ship <b>it</b>", "done"), row(2, "Seal cursors", "in_progress"), row(3, "Read the log", "todo"), row(4, "Write it down", "todo")}
+	items[3]["blocked_by"], items[3]["blocked_because"] = []int{3, 77}, "Someone is away"
 	return object{"type": "tool", "state": "complete", "tool": "list_tasks", "server": "tasks", "message": "Listed",
 		"data": object{"total_count": 9, "returned_count": 4, "limit": 4, "offset": 0, "items": items}}
 }
@@ -433,9 +434,19 @@ func TestTasksAreABoard(t *testing.T) {
 	g.on("POST /api/query", turn(listedTasks(), object{"type": "text", "text": "There are 9 tasks."}))
 	p.Open(g.URL)
 	p.ask("Which tasks are there?")
+	p.Sees("[data-result=list_tasks] thead", "Blocked by")
+	if got := eval[string](p, `[...document.querySelectorAll("[data-result=list_tasks] thead th")].map((n) => n.innerText.trim()).slice(0, 3).join(", ")`); got != "Title, Blocked by, Reason" {
+		t.Errorf("the table begins with %s", got)
+	}
 	p.Click("[data-view=board]")
 	p.Sees("[data-lane=todo] h4", "Todo (2)")
 	p.Sees("[data-lane=done] li", "Ship <b>it</b>")
+	if got := eval[string](p, `document.querySelector("[data-lane=todo] li:nth-child(2) dl").textContent`); !strings.Contains(got, "Blocked by3 Read the log, 77ReasonSomeone is away") {
+		t.Errorf("the card of a blocked task says %s", got)
+	}
+	if wraps := eval[bool](p, `[...document.querySelectorAll(".lane dt")].some((n) => { const all = document.createRange(); all.selectNodeContents(n); return all.getClientRects().length > 1; })`); wraps {
+		t.Error("a label is in two lines")
+	}
 	p.Sees("[data-board-incomplete]", "4 of 9, incomplete")
 	if got := eval[[]string](p, `[...document.querySelectorAll("[data-lane]")].map(n => n.dataset.lane)`); strings.Join(got, " ") != "todo in_progress done" {
 		t.Errorf("the columns are %v", got)
