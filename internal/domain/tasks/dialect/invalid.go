@@ -66,6 +66,7 @@ func uncleared(values map[string]any, wrong []tool.Violation) (fields []string, 
 			fields = append(fields, v.Field)
 		}
 	}
+	slices.Sort(fields) // the order of violations is the validator's
 	return fields, rest
 }
 
