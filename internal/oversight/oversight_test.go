@@ -32,7 +32,7 @@ func (servers) Tools(context.Context) agent.Toolset {
 	schema := json.RawMessage(`{"properties":{"employee_id":{"type":"string"}}}`)
 	return agent.Toolset{
 		Open:   []agent.Tool{{ToolInfo: result.ToolInfo{Name: "whoami", Kind: result.Read, Roles: []string{"auditor"}}, Server: "hr"}},
-		Closed: []agent.ClosedTool{{Name: "notes.add", Server: "notes", Info: result.ToolInfo{Name: "notes.add", Kind: result.Write}}, {Name: "get_employee", Server: "hr", Info: result.ToolInfo{Name: "get_employee", Kind: result.Read, Roles: []string{"hr-read"}, InputSchema: schema}}},
+		Closed: []agent.ClosedTool{{Name: "notes.add", Server: "notes", Info: result.ToolInfo{Name: "notes.add", Kind: result.Write}}, {Name: "get_employee", Server: "hr", Info: result.ToolInfo{Name: "get_employee", Title: "Details of a person", Kind: result.Read, Roles: []string{"hr-read"}, InputSchema: schema}}},
 	}
 }
 
@@ -154,7 +154,7 @@ func TestWhatCannotBeRecordedIsNotRead(t *testing.T) {
 func TestRecordIsSearched(t *testing.T) {
 	d := newHarness(t,
 		person("alice", audit.Event{Kind: audit.Outcome, Server: "hr", Tool: "get_employee", Digest: sumOf(`{"employee_id":"e-7"}`), Outcome: "success"}),
-		person("alice", audit.Event{Kind: audit.Confirmation, Step: "opened", Confirmation: "c-1", Server: "hr", Tool: "delete_employee", Row: "e-9 E-70"}),
+		person("alice", audit.Event{Kind: audit.Confirmation, Step: "opened", Confirmation: "c-1", Server: "hr", Tool: "delete_employee", Row: "e-9 E-70", Outcome: "pending_confirmation"}),
 		person("bob", audit.Event{Kind: audit.Denial, Server: "finance", Tool: "list_invoices", Outcome: "INSUFFICIENT_PERMISSIONS", Note: "about INV-1"}),
 		person("alice", audit.Event{Kind: audit.Confirmation, Step: "applied", Confirmation: "c-1", Server: "hr", Tool: "delete_employee", Outcome: "success"}),
 	)
@@ -170,6 +170,19 @@ func TestRecordIsSearched(t *testing.T) {
 		"row=e-8":                             "",
 		"row=e-70":                            "opened",
 		"person=alice&outcome=success&tool=g": "get_employee",
+
+		// As a page shows them.
+		"person=Alice+Test":                "applied opened get_employee",
+		"tool=List+invoices":               "list_invoices",
+		"tool=list-invoices":               "list_invoices",
+		"tool=Details+of+a+person":         "get_employee", // its title
+		"tool=hr+·+Delete+employee":        "applied opened",
+		"tool=_.":                          "", // nothing but signs finds nothing
+		"person=-":                         "",
+		"outcome=Pending+confirmation":     "opened",
+		"outcome=Insufficient+permissions": "list_invoices",
+		"confirmation=C":                   "applied opened",
+		"confirmation=1":                   "",
 	} {
 		got, err := get[page](t, d.Record(), query, access.Auditor)
 		if err != nil {

@@ -1,6 +1,7 @@
 package oversight
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
@@ -50,10 +52,12 @@ const (
 
 // filter says which events are wanted. Empty fields let everything pass.
 type filter struct {
-	person, tool, outcome, confirmation string
-	row                                 string
-	digests                             []string // of the arguments of calls with that row alone
-	before                              []uint64 // of each log; empty: from the end
+	person, tool, outcome string // folded: see [folded]
+	confirmation          string // its beginning
+	row                   string
+	titled                []string // tools whose titles fit, by name
+	digests               []string // of the arguments of calls with that row alone
+	before                []uint64 // of each log; empty: from the end
 }
 
 // record plans a search.
@@ -64,6 +68,9 @@ func (s *Service) record(r *http.Request) (Handler, error) {
 
 // search reads the logs from their ends.
 func (s *Service) search(w http.ResponseWriter, r *http.Request, f filter) error {
+	if f.tool != "" {
+		f.titled = titledLike(f.tool, s.o.Servers.Tools(r.Context()))
+	}
 	if f.row != "" {
 		f.digests = digestsOf(f.row, s.o.Servers.Tools(r.Context()))
 	}
@@ -105,9 +112,10 @@ func filterOf(query string, logs int) (f filter, err error) {
 			return f, err
 		}
 	}
-	for _, field := range []*string{&f.person, &f.tool, &f.outcome, &f.confirmation} { // a row is as it is written in arguments
-		*field = strings.ToLower(*field)
+	for _, field := range []*string{&f.person, &f.tool, &f.outcome} { // a row is as it is written in arguments
+		*field = cmp.Or(folded(*field), *field) // nothing but signs finds nothing
 	}
+	f.confirmation = strings.ToLower(f.confirmation)
 	if before == "" {
 		return f, nil
 	}
@@ -140,10 +148,8 @@ func parameter(name string, values []string) (string, error) {
 
 // fits reports whether an event is wanted, and what only its fingerprints say of the row.
 func (f filter) fits(e audit.Event) (sight, bool) {
-	has := func(text, part string) bool { return part == "" || strings.Contains(strings.ToLower(text), part) }
-	if !has(e.Username+" "+e.Subject, f.person) || !has(e.Server+"."+e.Tool, f.tool) ||
-		f.outcome != "" && f.outcome != strings.ToLower(e.Outcome) && f.outcome != string(e.Kind) && f.outcome != strings.ToLower(e.Step) ||
-		f.confirmation != "" && f.confirmation != strings.ToLower(e.Confirmation) {
+	if f.person != "" && !strings.Contains(folded(e.Username+" "+e.Subject), f.person) || !f.calls(e) || !f.ends(e) ||
+		!strings.HasPrefix(strings.ToLower(e.Confirmation), f.confirmation) {
 		return unnamed, false
 	}
 	if f.names(e) {
@@ -156,6 +162,35 @@ func (f filter) fits(e audit.Event) (sight, bool) {
 		return perhaps, true
 	}
 	return unnamed, false
+}
+
+// folded is a name as it is compared: without case, and with the same sign between words,
+// for a page shows "Pending confirmation", "List employees" and "Alice Chen" of
+// pending_confirmation, list_employees and alice.chen.
+func folded(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
+	return strings.Join(words, " ")
+}
+
+// calls reports whether an event is of a wanted tool.
+func (f filter) calls(e audit.Event) bool {
+	return f.tool == "" || strings.Contains(folded(e.Server+"."+e.Tool), f.tool) ||
+		slices.Contains(f.titled, e.Tool) || slices.Contains(f.titled, e.Server+"."+e.Tool)
+}
+
+// ends reports whether an event ended as wanted, or is of the kind or the step that is wanted.
+func (f filter) ends(e audit.Event) bool {
+	return f.outcome == "" || slices.Contains([]string{folded(e.Outcome), folded(string(e.Kind)), folded(e.Step)}, f.outcome)
+}
+
+// titledLike are the names of the tools whose titles fit, which pages show in place of names.
+func titledLike(part string, set agent.Toolset) (names []string) {
+	for _, t := range toolsOf(set) {
+		if strings.Contains(folded(t.info.Title), part) {
+			names = append(names, t.info.Name)
+		}
+	}
+	return names
 }
 
 // names reports whether an event names the row that is searched for: its call named the
