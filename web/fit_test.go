@@ -100,6 +100,59 @@ func TestLongCardIsReadOnASheet(t *testing.T) {
 	}
 }
 
+// cut counts what of a card's own content cannot be read where it is.
+const cut = `[...document.querySelectorAll("[data-card] .card-body > *")].filter((n) => !n.checkVisibility() || n.scrollHeight > n.clientHeight + 2 && n.matches(".card-message")).length`
+
+// What was answered is read as a whole in its place, however high it is, here and in a
+// window that was only looking on.
+func TestReceiptOfALongCardIsWhole(t *testing.T) {
+	t.Parallel()
+	for state, said := range map[string]object{
+		"approved": approvedEnvelope(),
+		"denied":   {"status": "cancelled", "message": "Action cancelled by user"},
+		"failed":   {"status": "error", "code": "CONFIRMATION_STALE", "message": "The salary has changed since."},
+	} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			g := newGateway(t)
+			events := make(chan object, 1)
+			g.on("GET /api/events", g.happens(events))
+			p := withCard(t, g, longCard())
+			p.Window(1280, 650)
+			p.Sees("[data-read]", "Read all of it and answer")
+			if eval[int](p, cut) == 0 {
+				t.Fatal("the card that waits is not folded")
+			}
+			if state == "denied" { // elsewhere
+				g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"confirmationId": "x1", "state": "denied", "answered": "2026-11-20T09:30:00Z"}))
+				events <- object{"type": "change", "confirmationId": "x1", "server": "hr", "tool": "delete_employee", "state": "denied"}
+			} else {
+				g.on("POST /api/confirm/{id}", answer(http.StatusOK, said))
+				p.readsCard()
+				p.Click("[data-approve]")
+			}
+			p.Sees("[data-card-state="+state+"] [data-card-receipt]", "Audit id x1")
+			p.resting()
+			if n := eval[int](p, cut); n != 0 {
+				t.Errorf("%d parts of the receipt cannot be read", n)
+			}
+		})
+	}
+}
+
+// Paper has all of a card, though it waits.
+func TestPaperHasAllOfALongCard(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	p := withCard(t, g, longCard())
+	p.Sees("[data-read]", "Read all of it and answer")
+	p.Print()
+	if n := eval[int](p, cut); n != 0 {
+		t.Errorf("%d parts of the card are not on paper", n)
+	}
+	p.Misses("[data-card] button")
+}
+
 // Who goes back from the sheet finds the card in its place, and Escape goes back.
 func TestSheetGivesItsCardBack(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,7 @@ const BADGES = () => ({ approved: t("Approved"), denied: t("Denied"), expired: t
 /** cardView draws a change. @param {import("../change.js").Change} change */
 export function cardView(change) {
   const node = el("section", {
-    class: () => (deletes(change) ? "card deletes" : "card"), role: "group", tabindex: "-1", "aria-labelledby": `card-${change.id}`, "data-card": change.id, "data-card-state": () => change.state.value,
+    class: () => (deletes(change) ? "card deletes" : "card"), role: "group", tabindex: "-1", "aria-labelledby": `card-${change.id}`, "data-card": change.id, "data-card-state": () => change.state.value, "data-waits": () => change.waits.value,
     "aria-busy": () => String(change.state.value === "sending"), "data-urgent": () => change.waits.value && change.left.value < 60_000,
   });
   const foot = controls(change, sightOf(node, () => change.envelope.value), node);
