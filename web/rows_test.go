@@ -287,7 +287,6 @@ func TestOtherShapesAreDrawn(t *testing.T) {
 	}
 }
 
-// A figure of the words that is in one row leads to that row; one of several does not.
 // TestNextQuestionsFollowAnAnswer: below the last answer are questions that its
 // servers' tools declare and that were not asked yet, and how it came about names whose
 // rows it rests on.
@@ -348,6 +347,7 @@ func TestNextQuestionsAreAboutTheAnswer(t *testing.T) {
 	}
 }
 
+// A figure of the words that is in one row leads to that row; one of several does not.
 func TestFiguresLeadToTheirRows(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)
@@ -363,6 +363,25 @@ func TestFiguresLeadToTheirRows(t *testing.T) {
 	p.Click("[data-figure]")
 	p.Sees("[data-row-details] [data-field=salary]", "$123,456")
 	p.Until(`document.activeElement.matches("tbody tr") && document.activeElement.textContent.includes("Person 2")`)
+}
+
+// How many rows there are is in none of them, whatever number one has; what numbers a row
+// or counts what belongs to it is no figure of the answer.
+func TestCountsAndNumbersLeadNowhere(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	var rows []object
+	for i := range 12 {
+		rows = append(rows, object{"id": 31 + i, "title": fmt.Sprint("Task ", i), "workspace_id": 70 + i, "commentCount": 50 + i, "hours": 10 + i})
+	}
+	page := object{"status": "success", "data": rows, "metadata": object{"hasMore": true, "truncated": true, "returnedCount": 12, "totalCount": "18"}}
+	g.on("POST /api/query", turn(listed(page, object{}), object{"type": "text", "text": "I found 40 tasks in 71 places, 12 of 18 are here, 52 are new; one takes 15 hours."}))
+	p.Open(g.URL)
+	p.ask("Which tasks are there?")
+	p.Sees("[data-turn=done] [data-figure]", "15")
+	if got := eval[string](p, `[...document.querySelectorAll("[data-figure]")].map((n) => n.textContent).join("|")`); got != "15" {
+		t.Errorf("%q lead to a row, want 15 alone", got)
+	}
 }
 
 // Words and rows may be of two languages: a figure is found however it is written, and

@@ -3,10 +3,12 @@
 // and rows may be of two languages: "1,234.5" and "1.234,5" are one figure.
 
 import { el } from "../dom.js";
+import { snake } from "../format.js";
 import { language, t } from "../words.js";
 
 const FIGURE = /(?:[$€£]\s?)?\d(?:[\d.,]*\d)?(?:\s?[%$€£])?/g;
 const WRITTEN = /** @type {Record<string, RegExp>} */ ({ en: /^(\d{1,3}(,\d{3})+|\d+)(\.\d+)?$/, de: /^(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$/ });
+const NAMES_OR_COUNTS = /(^|_)(ids?|number|no|key|count)$/; // of a row, and of what it has: neither is what an answer measured
 const MOST_ROWS = 500; // more rows are not searched
 
 /**
@@ -58,12 +60,13 @@ function writtenIn(text) {
 
 // ---- where they lead
 
-// A figure that is in several rows says nothing of one of them.
+// A figure that is in several rows says nothing of one of them, and one that is as many as
+// the rows counts them.
 function placesOf(tables) {
   const places = new Map();
   for (const table of tables) {
     for (const row of table.rows.peek().slice(0, MOST_ROWS)) {
-      for (const column of table.columns.peek().filter((one) => one.numeric)) {
+      for (const column of table.columns.peek().filter((one) => one.numeric && !NAMES_OR_COUNTS.test(snake(one.key)))) {
         const text = column.text(row);
         if (text.match(FIGURE)?.[0] !== text) continue;
         const key = keyOf(text, language);
@@ -72,6 +75,7 @@ function placesOf(tables) {
       }
     }
   }
+  for (const { rows, total } of tables) for (const count of [rows.peek().length, total.peek()]) places.delete(String(count));
   return places;
 }
 
