@@ -88,6 +88,23 @@ func TestRecordIsSearchedOnThePage(t *testing.T) {
 	}
 }
 
+// TestExpiredRequestEndsOnThePage: the page draws the end that no line of the record has, and
+// says that it is derived.
+func TestExpiredRequestEndsOnThePage(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/user", answer(http.StatusOK, auditor()))
+	g.on("GET /api/audit", answer(http.StatusOK, object{"events": []object{{"seq": 7, "from": "hr", "time": "2026-11-22T09:00:00Z", "expired": "2026-11-22T09:05:00Z", "kind": "confirmation", "username": "alice.chen",
+		"server": "hr", "tool": "delete_employee", "step": "opened", "outcome": "pending_confirmation", "confirmation": "c-1"}}, "logs": []object{{"name": "hr", "events": 7}}}))
+	p.Open(g.URL + "/#/audit/c-1")
+	p.Sees("[data-course] li:first-child", "Opened")
+	p.Sees("[data-course] li:last-child[data-derived]", "Expired")
+	p.Sees("[data-derived] .hint", "not a line of the record")
+	p.Sees("[data-event='7'] [data-expired]", "expired at")
+	if got := eval[string](p, `document.querySelector("[data-derived] time").dateTime`); got != "2026-11-22T09:05:00Z" {
+		t.Errorf("expired at %s, want five minutes after it was opened", got)
+	}
+}
+
 func received(all <-chan string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for one := range all {

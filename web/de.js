@@ -266,6 +266,8 @@ export const words = {
   "Events": "Ereignisse",
   "after {source}": "nach {source}",
   "The course of this request": "Der Verlauf dieser Anfrage",
+  "Derived, not a line of the record: its time was over by then, and the logs that are read hold no answer to it.": "Abgeleitet, keine Zeile des Protokolls: Ihre Zeit war da abgelaufen, und die gelesenen Protokolle enthalten keine Antwort darauf.",
+  "expired at {time}, which is derived": "abgelaufen um {time}, was abgeleitet ist",
   "answers": "antwortet",
   "does not answer": "antwortet nicht",
   "Servers": "Server",

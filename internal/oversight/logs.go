@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
 )
 
 // coverage is what a reading covers: the logs that were read, and those of other processes
@@ -61,7 +63,8 @@ type logEvent struct {
 
 // reading reads several logs as one, the newest event first, each by its process's own clock.
 type reading struct {
-	tails []*tail
+	tails    []*tail
+	answered map[string]bool // requests that had another step than their opening, in what was read
 }
 
 // tail is one log, read from its end.
@@ -74,22 +77,23 @@ type tail struct {
 	problem string
 }
 
-// read begins to read the logs, each before a position; none: from their ends.
+// read begins to read the logs, each before a position; none: from their ends. What is after
+// the positions is read too, for the answers in it.
 func (s *Service) read(before []uint64) *reading {
-	r := &reading{}
+	r := &reading{answered: map[string]bool{}}
 	for i, path := range s.o.Logs {
 		t := &tail{}
 		if t.next, t.stop = iter.Pull2(audit.Newest(path)); len(before) > 0 {
 			t.before = before[i]
 		}
-		t.advance()
+		r.advance(t)
 		r.tails = append(r.tails, t)
 	}
 	return r
 }
 
 // advance finds the next event of a log. A line that cannot be read ends it.
-func (t *tail) advance() {
+func (r *reading) advance(t *tail) {
 	for {
 		e, err, more := t.next()
 		if err != nil {
@@ -98,12 +102,29 @@ func (t *tail) advance() {
 		if t.more = more; !more {
 			return
 		}
+		if e.Confirmation != "" && e.Step != opened && e.Kind != audit.Denial { // an answer that was refused has no effect
+			r.answered[e.Confirmation] = true
+		}
 		if t.before == 0 || e.Seq < t.before {
 			t.event = e
 			return
 		}
 	}
 }
+
+// expiry is when a request expired without an answer; zero: the event is not its opening, it
+// was answered, or its time is not over. No line of a log says that a request expired. The
+// event is the one that was yielded last: all newer ones have been read.
+func (r *reading) expiry(e audit.Event, now time.Time) time.Time {
+	ends := e.Time.Add(confirm.TTL)
+	if e.Confirmation == "" || e.Step != opened || e.Kind == audit.Denial || r.answered[e.Confirmation] || !now.After(ends) {
+		return time.Time{}
+	}
+	return ends
+}
+
+// opened is the first step of a confirmation in the log.
+const opened = "opened"
 
 // rest is before which event of each log to go on, to begin with those that were not
 // yielded, or with the one that was yielded last.
@@ -145,7 +166,7 @@ func (r *reading) events() iter.Seq[logEvent] {
 			if !yield(logEvent{r.tails[newest].event, newest}) {
 				return
 			}
-			r.tails[newest].advance()
+			r.advance(r.tails[newest])
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/oversight"
 	"countersign.dev/internal/result"
@@ -197,6 +198,43 @@ func TestRecordIsSearched(t *testing.T) {
 		if strings.Join(names, " ") != want {
 			t.Errorf("%s: got %v, want %s", query, names, want)
 		}
+	}
+}
+
+// TestRecordTellsWhatExpired: an opening that nothing answered in time is found by the
+// outcome expired, with when that was, on every page of the search; a refused answer is none.
+func TestRecordTellsWhatExpired(t *testing.T) {
+	step := func(id, step string) audit.Event {
+		return person("alice", audit.Event{Kind: audit.Confirmation, Step: step, Confirmation: id, Outcome: "pending_confirmation"})
+	}
+	refused := step("c-1", "refused")
+	refused.Kind = audit.Denial
+	d := newHarness(t, step("c-1", "opened"), step("c-2", "opened"), refused, step("c-2", "denied"))
+	type answer struct {
+		Events []struct {
+			Confirmation  string
+			Time, Expired time.Time
+		}
+	}
+	for query, want := range map[string]string{"outcome=expired": "c-1", "outcome=Expired&before=4": "c-1", "outcome=opened&before=4": "c-2 c-1", "confirmation=c-2&outcome=expired": ""} {
+		got, err := get[answer](t, d.Record(), query, access.Auditor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, e := range got.Events {
+			found = append(found, e.Confirmation)
+			if expired := e.Confirmation == "c-1"; expired && !e.Expired.Equal(e.Time.Add(confirm.TTL)) || !expired && !e.Expired.IsZero() {
+				t.Errorf("%s: %s of %s expired at %s", query, e.Confirmation, e.Time, e.Expired)
+			}
+		}
+		if strings.Join(found, " ") != want {
+			t.Errorf("%s: got %q, want %q", query, found, want)
+		}
+	}
+	young := oversight.New(oversight.Options{Logs: []string{d.path}, Audit: d.log, Servers: servers{}, Now: func() time.Time { return start.Add(4 * time.Minute) }})
+	if got, err := get[answer](t, young.Record(), "outcome=expired", access.Auditor); err != nil || len(got.Events) != 0 {
+		t.Errorf("before its time was over: got %+v, %v", got.Events, err)
 	}
 }
 

@@ -13,8 +13,6 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/audit"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcplock"
 	"countersign.dev/internal/result"
@@ -114,7 +112,7 @@ func (d declared) view() toolView {
 // readLog finds who was active, and which requests were not answered in time.
 func (s *Service) readLog(ctx context.Context, v *overviewView) error {
 	now, read := s.o.Now(), 0
-	seen, answered := map[access.Owner]int{}, map[string]bool{} // seen: the person's place in v.People
+	seen := map[access.Owner]int{} // the person's place in v.People
 	var err error
 	if v.coverage, err = s.covers(ctx); err != nil {
 		return err
@@ -136,19 +134,12 @@ func (s *Service) readLog(ctx context.Context, v *overviewView) error {
 		if known && len(v.People[at].Roles) == 0 {
 			v.People[at].Roles = strings.Fields(e.Roles)
 		}
-		switch {
-		case e.Confirmation == "" || e.Kind == audit.Denial: // an answer that was refused has no effect
-		case e.Step != opened:
-			answered[e.Confirmation] = true
-		case !answered[e.Confirmation] && age > confirm.TTL && age < expiredFor && len(v.Expired) < mostOpen:
+		if age < expiredFor && len(v.Expired) < mostOpen && !logs.expiry(e.Event, now).IsZero() {
 			v.Expired = append(v.Expired, expiredView{e.Confirmation, e.Username, e.Server, e.Tool, e.TaintedBy, e.Time})
 		}
 	}
 	return ctx.Err()
 }
-
-// opened is the first step of a confirmation in the log.
-const opened = "opened"
 
 // addUsage adds what people used.
 func (s *Service) addUsage(ctx context.Context, people []personView) error {

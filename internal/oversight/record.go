@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"countersign.dev/internal/agent"
@@ -36,8 +37,9 @@ type recordView struct {
 // eventView is an event without its fingerprints, which no page reads.
 type eventView struct {
 	audit.Event
-	From  string `json:"from"` // whose log it is in
-	Shown sight  `json:"shown,omitempty"`
+	From    string    `json:"from"` // whose log it is in
+	Shown   sight     `json:"shown,omitempty"`
+	Expired time.Time `json:"expired,omitzero"` // of an opening: when it expired without an answer, which no line says
 }
 
 // sight is what the fingerprints of an event say about the row that is searched for, where
@@ -86,8 +88,9 @@ func (s *Service) search(w http.ResponseWriter, r *http.Request, f filter) error
 			break
 		}
 		read++
-		if seen, fits := f.fits(e.Event); fits {
-			view.Events = append(view.Events, eventView{e.Event, covered.Logs[e.log].Name, seen})
+		expired := logs.expiry(e.Event, s.o.Now())
+		if seen, fits := f.fits(e.Event, !expired.IsZero()); fits {
+			view.Events = append(view.Events, eventView{e.Event, covered.Logs[e.log].Name, seen, expired})
 		}
 	}
 	logs.end(&view.coverage)
@@ -147,8 +150,8 @@ func parameter(name string, values []string) (string, error) {
 }
 
 // fits reports whether an event is wanted, and what only its fingerprints say of the row.
-func (f filter) fits(e audit.Event) (sight, bool) {
-	if f.person != "" && !strings.Contains(folded(e.Username+" "+e.Subject), f.person) || !f.calls(e) || !f.ends(e) ||
+func (f filter) fits(e audit.Event, expired bool) (sight, bool) {
+	if f.person != "" && !strings.Contains(folded(e.Username+" "+e.Subject), f.person) || !f.calls(e) || !f.ends(e, expired) ||
 		!strings.HasPrefix(strings.ToLower(e.Confirmation), f.confirmation) {
 		return unnamed, false
 	}
@@ -179,8 +182,8 @@ func (f filter) calls(e audit.Event) bool {
 }
 
 // ends reports whether an event ended as wanted, or is of the kind or the step that is wanted.
-func (f filter) ends(e audit.Event) bool {
-	return f.outcome == "" || slices.Contains([]string{folded(e.Outcome), folded(string(e.Kind)), folded(e.Step)}, f.outcome)
+func (f filter) ends(e audit.Event, expired bool) bool {
+	return f.outcome == "" || expired && f.outcome == "expired" || slices.Contains([]string{folded(e.Outcome), folded(string(e.Kind)), folded(e.Step)}, f.outcome)
 }
 
 // titledLike are the names of the tools whose titles fit, which pages show in place of names.

@@ -102,7 +102,7 @@ function verdict({ whole, status, events, last, broken, remarks = [] }) {
 function eventsOf(found, covered) {
   const body = el("tbody");
   const several = () => covered.peek()?.logs?.length > 1;
-  list(body, () => found.value, (event) => `${event.from} ${event.seq} ${event.shown ?? ""}`, (event) => rowOf(event(), several()));
+  list(body, () => found.value, (event) => `${event.from} ${event.seq} ${event.shown ?? ""} ${event.expired ?? ""}`, (event) => rowOf(event(), several()));
   const head = [t("Time"), t("Person"), t("What"), t("Outcome"), t("Rows"), t("Request")].map((words) => el("th", { scope: "col" }, words));
   return el("div", { class: "result scroll", tabindex: "0", role: "region", "aria-label": t("Events"), hidden: () => found.value.length === 0 }, el("table", { class: "grid", "data-events": true }, el("thead", {}, el("tr", {}, head)), body));
 }
@@ -113,7 +113,7 @@ function rowOf(event, several) {
     el("td", {}, whatOf(event), event.shown ? el("div", { class: "hint", "data-shown": event.shown }, SIGHT[event.shown]()) : null,
       several ? el("div", { class: "hint", "data-from": event.from }, data(t("in the log of {log}, event {n}", { log: event.from, n: number(event.seq) }))) : null,
       event.note || event.taintedBy ? el("div", { class: "hint" }, data([event.note, event.taintedBy && t("after {source}", { source: event.taintedBy })].filter(Boolean).join(" · "))) : null),
-    el("td", {}, label(event.outcome ?? "")), el("td", { class: "number" }, event.rows ? number(event.rows) : ""), el("td", {}, request));
+    el("td", {}, label(event.outcome ?? ""), event.expired ? el("div", { class: "hint", "data-expired": true }, t("expired at {time}, which is derived", { time: moment(event.expired) })) : null), el("td", { class: "number" }, event.rows ? number(event.rows) : ""), el("td", {}, request));
 }
 
 function whatOf(event) {
@@ -121,8 +121,18 @@ function whatOf(event) {
   return data([label(event.kind), ...what].join(" · "));
 }
 
-// The course of one request, from its opening to its end.
+// The course of one request, from its opening to its end. Nothing is written when its time
+// is over: that end is derived, and says so.
 function courseOf(course) {
   return el("section", { "aria-labelledby": "course-title", hidden: () => course.value.length === 0 }, el("h2", { id: "course-title" }, t("The course of this request")),
-    () => el("ol", { class: "course", "data-course": true }, [...course.value].reverse().map((event) => el("li", {}, el("time", { datetime: event.time }, moment(event.time)), " ", el("strong", {}, label(event.step || event.kind)), " ", data(event.username ?? ""), event.outcome ? ` · ${label(event.outcome)}` : ""))));
+    () => el("ol", { class: "course", "data-course": true }, [...course.value].reverse().flatMap((event) => [stepOf(event), event.expired ? expiryOf(event) : null])));
+}
+
+function stepOf(event) {
+  return el("li", {}, el("time", { datetime: event.time }, moment(event.time)), " ", el("strong", {}, label(event.step || event.kind)), " ", data(event.username ?? ""), event.outcome ? ` · ${label(event.outcome)}` : "");
+}
+
+function expiryOf({ expired }) {
+  return el("li", { "data-derived": true }, el("time", { datetime: expired }, moment(expired)), " ", el("strong", {}, t("Expired")),
+    el("div", { class: "hint" }, t("Derived, not a line of the record: its time was over by then, and the logs that are read hold no answer to it.")));
 }
