@@ -215,6 +215,7 @@ func TestPageThatCannotProveItsCardSaysSo(t *testing.T) {
 func TestRefusedAnswersAreExplained(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/confirmations/{id}", answer(http.StatusServiceUnavailable, object{"error": "Redis"}))
 	p.Open(g.URL)
 	fault := func(code, message string) object { return object{"error": message, "message": message, "code": code} }
 	for _, c := range []struct {
@@ -227,13 +228,13 @@ func TestRefusedAnswersAreExplained(t *testing.T) {
 		{"stranger", answer(403, fault("", "You can only approve your own confirmations")), "foreign", "belongs to someone else", true},
 		{"unknown or expired", answer(404, fault("", "Confirmation not found or expired")), "gone", "no longer waiting", true},
 		{"denied before", answer(409, fault("CONFIRMATION_DENIED", "Denied")), "denied", "denied before", true},
-		{"another preview", answer(409, fault("CONFIRMATION_STALE", "You were shown something else.")), "failed", "Load the page again", true},
+		{"another preview", answer(409, fault("CONFIRMATION_STALE", "You were shown something else.")), "waiting", "Load the page again", false},
 		{"altered", answer(409, fault("CONFIRMATION_ALTERED", "The stored confirmation was altered.")), "failed", "was altered", true},
 		{"store down", answer(503, fault("SERVICE_UNAVAILABLE", "Redis")), "waiting", "try again in a moment", false},
 		{"line cut", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "waiting", "never made twice", false},
 		{"lost answer", answer(200, object{"status": "error", "code": "OUTCOME_UNKNOWN", "message": "Its answer was lost.", "suggestedAction": "Check first."}), "unknown", "Its answer was lost. Check first.", true},
 		{"failed elsewhere", answer(200, object{"status": "error", "code": "TOOL_FAILED", "message": "No such note.", "suggestedAction": "Check first."}), "unknown", "No such note. Check first.", true},
-		{"stale facts", answer(200, object{"status": "error", "code": "CONFIRMATION_STALE", "message": "The salary has changed since.", "suggestedAction": "Ask again."}), "failed", "The salary has changed since. Nothing was changed. Ask again.", true},
+		{"stale facts", answer(200, object{"status": "error", "code": "CONFIRMATION_STALE", "message": "The salary has changed since. Nothing was changed.", "suggestedAction": "Ask again."}), "failed", "The salary has changed since. Nothing was changed. Ask again.", true},
 		{"session over", answer(401, fault("UNAUTHENTICATED", "No session")), "waiting", "Sign in again", false}, // the last: nothing more can be asked
 	} {
 		id := strings.ReplaceAll(c.name, " ", "-")
@@ -255,6 +256,33 @@ func TestRefusedAnswersAreExplained(t *testing.T) {
 		}
 		p.Click(card + " [data-approve]")
 		p.Sees(card+"[data-card-state=approved]", deleted)
+	}
+}
+
+// A request that is not what its card shows was not answered: it waits on, here and in
+// the counts, and is drawn as its server has it.
+func TestRequestThatIsNotWhatWasShownWaitsOn(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", answer(http.StatusConflict, object{"error": "Conflict", "message": "You were shown something else.", "code": "CONFIRMATION_STALE"}))
+	other := waiting("x1")
+	other["message"] = "Delete Eve Thompson?"
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, other))
+	p := withCard(t, g, pending("x1"))
+	p.Click("[data-approve]")
+	p.Sees("[data-card=x1][data-card-state=waiting] [data-card-note]", "read it again before you answer")
+	p.Sees("[data-card=x1] [data-card-message]", "Delete Eve Thompson?")
+	p.Sees("#inbox-count", "1")
+	p.Misses("[data-card=x1] [data-card-receipt]")
+	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
+	p.resting()
+	if eval[bool](p, `document.querySelector("[data-read]").checkVisibility()`) {
+		p.readsCard()
+	}
+	p.Click("[data-card=x1] [data-approve]")
+	p.Sees("[data-card=x1][data-card-state=approved]", deleted)
+	if got, want := g.said(), answerTo(t, other, true); len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want %s", got, want)
 	}
 }
 

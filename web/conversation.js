@@ -98,7 +98,7 @@ export class Conversation {
   #replay(turn, message) {
     if (message.role === "system") return turn.add({ kind: "outcome", text: String(message.content), at: message.at });
     if (message.role === "assistant") turn.take({ type: "text", text: String(message.content ?? "") });
-    for (const note of message.notes ?? []) turn.take(AS_TEXT.includes(note.kind) ? { type: "text", text: note.text, source: "gateway" } : { ...note, type: "note" });
+    for (const note of message.notes ?? []) this.#replayNote(turn, note);
     if (message.usage) turn.usage.value = message.usage;
     if (message.model) turn.model.value = message.model;
     if (message.at) turn.ended = message.at;
@@ -109,6 +109,12 @@ export class Conversation {
     turn.take({ type: "tool", state: "complete", tool: message.tool, server: message.server ?? serverOf(message.tool), message: words, args: message.args ?? null, data });
     const hint = data && incompleteHint(data);
     if (hint) turn.take({ type: "truncation", tool: message.tool, hint });
+  }
+
+  // In the stream a text, the end or a note.
+  #replayNote(turn, note) {
+    if (note.kind === "stopped") turn.cut();
+    else turn.take(AS_TEXT.includes(note.kind) ? { type: "text", text: note.text, source: "gateway" } : { ...note, type: "note" });
   }
 
   // Whether it still waits, and how it was answered, its server knows.

@@ -61,6 +61,7 @@ export const words = {
   "The service that keeps approvals cannot be reached just now. Nothing is lost: try again in a moment.": "Der Dienst, der Freigaben verwahrt, ist gerade nicht zu erreichen. Nichts ist verloren: versuchen Sie es gleich noch einmal.",
   "The answer did not arrive. Trying again is safe: a change is never made twice.": "Die Antwort kam nicht an. Noch ein Versuch ist ungefährlich: keine Änderung geschieht zweimal.",
   "This request was denied before. Nothing was changed.": "Diese Anfrage wurde schon abgelehnt. Nichts wurde geändert.",
+  "What waits is not what was shown here, so nothing was changed. Here it is as it is now: read it again before you answer.": "Was wartet, ist nicht das, was hier gezeigt wurde; darum wurde nichts geändert. So ist die Anfrage jetzt: lesen Sie sie noch einmal, bevor Sie antworten.",
   "What waits is not what is shown here. Nothing was changed. Load the page again to see the request as it is.": "Was wartet, ist nicht das, was hier gezeigt wird. Nichts wurde geändert. Laden Sie die Seite neu, um die Anfrage zu sehen, wie sie ist.",
   "Another answer to this request is being carried out right now.": "Eine andere Antwort auf diese Anfrage wird gerade ausgeführt.",
   "Showing {rows}. Results are incomplete.": "{rows} gezeigt. Das Ergebnis ist unvollständig.",

@@ -67,9 +67,14 @@ export class Turn {
   finish() {
     if (this.done) return;
     this.ended ??= Date.now();
-    if (this.stopping) this.#notice("stopped", t("Stopped. What you see may be incomplete."));
+    if (this.stopping) this.cut();
     this.close();
     announce.end();
+  }
+
+  /** cut says that the person stopped the answer. */
+  cut() {
+    this.#notice("stopped", t("Stopped. What you see may be incomplete."));
   }
 
   /** close ends a turn without a word. */

@@ -145,7 +145,23 @@ func (w *writer) note(ctx context.Context, e agent.Event) {
 		w.summary.code = e.Outcome.Code()
 	case agent.Done:
 		w.summary.messages, w.summary.usage, w.summary.memory = e.Messages, usageOf(e.Usage), e.Memory
+		if w.summary.code == fault.Cancelled.Name {
+			w.summary.messages = withStop(e.Messages)
+		}
 	}
+}
+
+// stopNote is kept beside an answer that the person stopped: in the stream its end says it.
+var stopNote = agent.Note{Kind: "stopped", Text: "Stopped. What you see may be incomplete."}
+
+// withStop adds to the messages of a turn that it was stopped.
+func withStop(messages []agent.Message) []agent.Message {
+	if len(messages) == 0 || messages[len(messages)-1].Role != agent.Assistant {
+		messages = append(messages, agent.Message{Role: agent.Assistant})
+	}
+	last := &messages[len(messages)-1]
+	last.Notes = append(last.Notes, stopNote)
+	return messages
 }
 
 // encode writes an event, or its replacement when the turn was ended from
