@@ -27,7 +27,7 @@ func entityTools(s *Server) []tool.Tool {
 		}),
 		edit(s, tool.Spec{
 			Name: "update_entity", Title: "Update an entity", Allow: everyone, Untrusted: entityTexts, Synonyms: []string{"change", "rename"},
-			Description: "Change fields of an entity and return it. What is left out stays, and null clears a field. Its type cannot be changed.",
+			Description: "Change fields of an entity and return it. What is left out stays, and null clears a field (not the name). Its type cannot be changed.",
 		}, updateEntity),
 		edit(s, tool.Spec{
 			Name: "delete_entity", Title: "Delete an entity", Allow: everyone, Synonyms: []string{"remove"},
