@@ -27,6 +27,8 @@ const STATES = new Map([["applied", "approved"], ["failed", "failed"], ["denied"
 // Errors of another system's tool: it ran, or may have, so it cannot be said that nothing was changed.
 const RAN = new Set(["OUTCOME_UNKNOWN", "TOOL_FAILED"]);
 
+const UNCHANGED = /\s*Nothing was changed\.$/; // a server may say so itself, and the page says it in the reader's language
+
 /** outcomes tells of each change that was answered, with the id of its conversation. */
 export const outcomes = new EventTarget();
 
@@ -154,7 +156,7 @@ export class Change {
     if (state === "denied" || answer?.status === "cancelled") return this.#end("denied");
     if (answer?.status === "success") return this.#end("approved", message || ENDINGS().approved);
     if (RAN.has(answer?.code)) return this.#end("unknown", [message, suggestion].filter(Boolean).join(" ") || ENDINGS().unknown);
-    this.#end("failed", [message, ENDINGS().failed, suggestion].filter(Boolean).join(" "));
+    this.#end("failed", [message.replace(UNCHANGED, ""), ENDINGS().failed, suggestion].filter(Boolean).join(" "));
   }
 
   #refused(fault) {
@@ -173,9 +175,19 @@ export class Change {
     const words = [fault.message, fault.suggestion].filter(Boolean).join(" ");
     if (fault.code === "PERSON_CHANGED") return this.#become("waiting", words);
     if (fault.code === "CONFIRMATION_DENIED") return this.#end("denied", t("This request was denied before. Nothing was changed."));
-    if (fault.code === "CONFIRMATION_STALE") return this.#end("failed", t("What waits is not what is shown here. Nothing was changed. Load the page again to see the request as it is."));
+    if (fault.code === "CONFIRMATION_STALE") return this.#drawAgain();
     if (fault.code === "CONFIRMATION_IN_PROGRESS") return this.#become("busy", t("Another answer to this request is being carried out right now."));
     this.#end("failed", words);
+  }
+
+  // What was shown is not what waits: the answer was not taken, and it still waits.
+  async #drawAgain() {
+    this.#become("waiting", "");
+    const told = await this.learn().then(() => true, () => false);
+    if (this.state.peek() !== "waiting") return;
+    this.note.value = told
+      ? t("What waits is not what was shown here, so nothing was changed. Here it is as it is now: read it again before you answer.")
+      : t("What waits is not what is shown here. Nothing was changed. Load the page again to see the request as it is.");
   }
 
   #become(state, words) {
