@@ -232,6 +232,28 @@ func TestStopEndsTheTurn(t *testing.T) {
 	p.Sees("[data-turn=done]:last-child [data-notice=stopped]", "Stopped")
 }
 
+// What was stopped says so after a reload, also where nothing of the answer was there yet.
+func TestStoppedAnswerStaysStopped(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	stopped := []object{{"kind": "stopped", "text": "Stopped. What you see may be incomplete."}}
+	g.on("GET /api/conversations", answer(http.StatusOK, object{"conversations": []object{{"id": "c1", "title": "Talk"}}}))
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "title": "Talk", "messages": []object{
+		{"id": "1", "role": "user", "content": "Talk"},
+		{"id": "2", "role": "assistant", "content": "I begin", "notes": stopped},
+		{"id": "3", "role": "user", "content": "Talk again"},
+		{"id": "4", "role": "assistant", "content": "", "notes": stopped},
+		{"id": "5", "role": "user", "content": "And now?"},
+		{"id": "6", "role": "assistant", "content": "Something else."},
+	}}))
+	p.Open(g.URL + "/#/c/c1")
+	p.Sees("[data-turn]:last-child", "Something else.")
+	p.Sees("[data-turn]:first-child [data-text=model]", "I begin")
+	p.Sees("[data-turn]:first-child [data-notice=stopped]", "Stopped. What you see may be incomplete.")
+	p.Sees("[data-turn]:nth-child(2) [data-notice=stopped]", "Stopped")
+	p.Misses("[data-turn]:last-child [data-notice]")
+	p.Misses("[data-note]")
+}
+
 // A stream that is being opened for the first time is no line that was lost.
 func TestOpeningIsNoLostLine(t *testing.T) {
 	t.Parallel()

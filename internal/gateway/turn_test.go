@@ -158,6 +158,16 @@ func TestCancelStopsTheTurn(t *testing.T) {
 	if strings.Contains(rest, "error") || !strings.HasSuffix(rest, `{"type":"stop","reason":"cancelled"}`+"\n[DONE]\n") {
 		t.Errorf("got %s, want the end and no error", rest)
 	}
+	var whole struct { // who reads it later learns of it, too
+		Messages []struct {
+			Content string
+			Notes   []struct{ Kind, Text string }
+		}
+	}
+	r.get("/api/conversations/"+conversation, alice, &whole)
+	if last := whole.Messages[len(whole.Messages)-1]; last.Content == "" || len(last.Notes) != 1 || last.Notes[0].Kind != "stopped" {
+		t.Errorf("stored: got %+v, want what was written, and that it was stopped", whole.Messages)
+	}
 	if events := r.ask(alice, "and now?", conversation); !strings.Contains(dataOf(events), "You said: and now?") {
 		t.Errorf("the next question: got %s", dataOf(events))
 	}
