@@ -381,6 +381,17 @@ func TestAddressOfARequestLeadsToItsCard(t *testing.T) {
 	p.Sees("[data-not-found]", "There is no such page.")
 }
 
+// Of another person's request there is the refusal, and no card of nothing.
+func TestAddressOfAnothersRequestShowsNoCard(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/confirmations/{id}", answer(http.StatusForbidden, object{"error": "Forbidden", "message": "You can only see your own confirmations", "code": "USER_MISMATCH"}))
+	p.Open(g.URL + "/#/approve/x9")
+	p.Sees("[data-refused]", "You can only see your own confirmations")
+	p.Misses("[data-card]")
+	p.Sees("#page a", "All that waits for you")
+}
+
 func TestAnswerGivenElsewhereClosesTheCard(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)

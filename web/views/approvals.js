@@ -2,7 +2,7 @@
 // All that waits for this person, wherever it was asked for, and what was answered.
 
 import { el } from "../dom.js";
-import { list, untracked } from "../reactive.js";
+import { list, signal, untracked } from "../reactive.js";
 import { changeOf, changes, unshown, waiting } from "../store.js";
 import { moment, t } from "../words.js";
 import { cardView } from "./card.js";
@@ -46,14 +46,13 @@ function placed(change) {
 
 function oneView(id) {
   const change = untracked(() => changeOf(id));
-  const problem = el("p", { class: "notice error", role: "alert", hidden: true });
+  const refused = signal("");
   const node = el("section", { class: "page-view", "aria-labelledby": "page-title" },
-    el("h1", { id: "page-title", tabindex: "-1" }, t("A request for your approval")), problem, placed(change),
+    el("h1", { id: "page-title", tabindex: "-1" }, t("A request for your approval")),
+    el("p", { class: "notice error", role: "alert", "data-refused": true, hidden: () => !refused.value }, () => refused.value),
+    el("div", { hidden: () => Boolean(refused.value) && change.state.value === "loading" }, placed(change)), // of what may not be seen there is nothing to draw
     el("p", {}, el("a", { href: "#/approvals" }, t("All that waits for you"))));
-  change.learn().then(() => requestAnimationFrame(() => focusOn(node.querySelector("[data-card]"))), (fault) => {
-    problem.textContent = fault.message;
-    problem.hidden = false;
-  });
+  change.learn().then(() => requestAnimationFrame(() => focusOn(node.querySelector("[data-card]"))), (fault) => (refused.value = fault.message));
   return node;
 }
 
