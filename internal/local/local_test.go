@@ -83,7 +83,9 @@ func TestWhatWaitsIsAnsweredAtATerminal(t *testing.T) {
 	c := client(t, local.Tasks, folder)
 	open := func() string {
 		t.Helper()
-		p := call(t, c, "cleanup_deleted_tasks", nil)
+		task := call(t, c, "create_task", map[string]any{"title": "Done with"})
+		call(t, c, "delete_task", map[string]any{"task_id": task["id"]})
+		p := call(t, c, "cleanup_deleted_tasks", map[string]any{"days": 0})
 		message, _ := p["message"].(string)
 		m := regexp.MustCompile(`countersign approve ([0-9a-f-]{36}) --local "(.+)"`).FindStringSubmatch(message)
 		if p["status"] != "pending_confirmation" || m == nil || m[1] != p["confirmationId"] {
