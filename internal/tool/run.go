@@ -261,7 +261,11 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 	if err != nil {
 		failed := result.Failed(err)
 		r.complete(ctx, failed.Fault(), name, nil)
-		return r.record(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name), Row: r.named(name, raw)}, failed)
+		event := audit.Event{Kind: audit.Outcome, Tool: clip(name)}
+		if failed.Fault().Kind() == fault.Forbidden { // its input was not looked at
+			event.Row = r.named(name, raw)
+		}
+		return r.record(ctx, event, failed)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())
 	defer cancel()
@@ -275,7 +279,7 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 	return r.record(ctx, event, outcome)
 }
 
-// named is the ids that a refused call named. They are of an input that the tool would
+// named is the ids that a call named which was refused for a role. They are of an input that the tool would
 // take: what was typed into a field of another shape may be a secret.
 func (r *Runner) named(name string, raw json.RawMessage) string {
 	m := r.byName[name]
