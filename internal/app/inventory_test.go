@@ -25,6 +25,7 @@ import (
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/oracle"
 	"countersign.dev/internal/tool"
 )
 
@@ -316,6 +317,39 @@ func TestAdviceIsOpenToItsReader(t *testing.T) {
 				t.Errorf("%s, %s: got %q", who, id, o.Fault().SuggestedAction)
 			}
 		}
+	}
+}
+
+// TestAdviceOfEveryFieldIsOpenToItsReader: what a declaration advises about a field
+// names its tool as a value too, and a field's advice leaves that of others alone.
+func TestAdviceOfEveryFieldIsOpenToItsReader(t *testing.T) {
+	w := newHarness(t)
+	nobody := func(roles []string) *access.Principal { return oracle.Asker{Roles: roles}.Principal() }
+	sent := 0
+	for server, infos := range inventory(t) {
+		for _, info := range infos {
+			if info.Fields == nil {
+				continue
+			}
+			for field, declared := range info.Fields.Input {
+				for _, other := range infos {
+					if !strings.Contains(declared.Suggest, other.Name) {
+						continue
+					}
+					for _, role := range info.Roles {
+						o := w.call(t, nobody([]string{role}), server, info.Name, map[string]any{field: 0, "neither": 1})
+						closed := strings.Contains(o.Fault().SuggestedAction, other.Name+" is for the roles")
+						if closed == slices.Contains(other.Roles, role) || !strings.Contains(o.Fault().SuggestedAction, "neither: is not a field of this tool") {
+							t.Errorf("%s of %s, asked with the role %s: %q", field, info.Name, role, o.Fault().SuggestedAction)
+						}
+						sent++
+					}
+				}
+			}
+		}
+	}
+	if sent == 0 {
+		t.Error("no advice names a tool")
 	}
 }
 

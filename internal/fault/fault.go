@@ -48,6 +48,7 @@ type Code struct {
 	Meaning  string   // one sentence for the docs
 	Suggest  string   // default suggested action, for people and programs alike
 	Instruct string   // for programs, which see tools and requests, in its place; then people read Suggest, if any
+	Via      string   // the tool that Instruct sends programs to; empty: none
 	Tell     string   // what people read in place of messages that are about tools; empty: the message
 	Subject  []string // input fields that name what it is about; package tool shows their values in the details
 	Details  []string // what else its details may hold
@@ -56,7 +57,7 @@ type Code struct {
 // New makes an error of the code with a sentence for people, of at most
 // [MaxMessage] bytes.
 func (c *Code) New(format string, args ...any) *Error {
-	e := &Error{Code: c, Message: sentence(format, args), SuggestedAction: c.Suggestion()}
+	e := &Error{Code: c, Message: sentence(format, args), SuggestedAction: c.Suggestion(), via: c.Via}
 	if c.Instruct != "" || c.Tell != "" {
 		e.People = &Words{Message: c.Tell, Advice: c.Suggest}
 	}
@@ -77,6 +78,8 @@ type Error struct {
 	RetryAfter      time.Duration  // zero: no advice
 	ID              string         // set on internal faults, and logged with them
 	cause           error
+	via             string  // the tool that the suggested action sends programs to
+	inputs          []Input // all that it is about, People.Inputs being the first
 }
 
 // Error gives the code and the message, never the cause.
@@ -110,7 +113,7 @@ func (e *Error) Is(target error) bool {
 // Suggest replaces the suggested action, of at most [MaxMessage] bytes, for people and
 // programs alike.
 func (e *Error) Suggest(format string, args ...any) *Error {
-	e.SuggestedAction = sentence(format, args)
+	e.SuggestedAction, e.via = sentence(format, args), ""
 	switch {
 	case e.People == nil:
 	case e.People.Message == "" && e.People.Inputs == nil:

@@ -131,6 +131,33 @@ func TestWrongInputsAreDataAndARemarkEach(t *testing.T) {
 	}
 }
 
+// TestAdviceIsReplacedByItsTool: advice knows which tool it sends to; what it says is
+// not read.
+func TestAdviceIsReplacedByItsTool(t *testing.T) {
+	code := &fault.Code{Name: "A", Suggest: "Only drafts can go.", Instruct: "Only drafts can go. Use list_things.", Via: "list_things"}
+	closed := func(tool string) string {
+		if tool == "list_things" {
+			return "Ask somebody."
+		}
+		return ""
+	}
+	for want, f := range map[string]*fault.Error{
+		"Only drafts can go. Ask somebody.":  code.New("No."),
+		"Use list_things.":                   code.New("No.").Instruct("Use list_things."),
+		"Wait.":                              code.New("No.").Suggest("Wait."),
+		"Ask somebody.":                      fault.InvalidInput.New("No.").Instruct("Call it.").Through("list_things"),
+		"id: is no id. Ask somebody.; n: no": fault.WrongInputs(fault.Input{Field: "id", Wrong: "is no id", Advice: "Use list_things.", Via: "list_things"}, fault.Input{Field: "n", Wrong: "no"}),
+	} {
+		told, advised := f.ForPeople()
+		if f.Readvise(closed); f.SuggestedAction != want {
+			t.Errorf("got %q, want %q", f.SuggestedAction, want)
+		}
+		if message, advice := f.ForPeople(); message != told || advice != advised {
+			t.Errorf("people read %q, %q, and before %q, %q", message, advice, told, advised)
+		}
+	}
+}
+
 // TestLogsNameTheCodeOnce: a line has the code beside the error, so the error is the
 // cause, or the message alone.
 func TestLogsNameTheCodeOnce(t *testing.T) {

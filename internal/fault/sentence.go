@@ -9,17 +9,23 @@ import (
 // WrongInputs is VALIDATION_ERROR about inputs of a call, with a remark for each. People
 // read that something does not fit, until [Error.Tell] says more.
 func WrongInputs(inputs ...Input) *Error {
-	remarks, size := make([]string, len(inputs)), 0
-	for i, input := range inputs {
-		remarks[i] = input.remark()
-	}
-	e := ValidationError.New("Invalid input parameters").Tell(Unfit).Instruct("%s", List(remarks, "; "))
+	e := ValidationError.New("Invalid input parameters").Tell(Unfit).Instruct("%s", remarks(inputs))
+	e.inputs = inputs
+	size := 0
 	for _, input := range inputs[:min(len(inputs), MaxNames)] {
 		if size += len(input.Field) + len(input.Wrong); size < MaxMessage {
 			e.People.Inputs = append(e.People.Inputs, input)
 		}
 	}
 	return e
+}
+
+func remarks(inputs []Input) string {
+	each := make([]string, len(inputs))
+	for i, input := range inputs {
+		each[i] = input.remark()
+	}
+	return List(each, "; ")
 }
 
 // ForPeople returns the message and the suggested action as people read them.
@@ -34,8 +40,32 @@ func (e *Error) ForPeople() (message, advice string) {
 // requests. What people are advised stays.
 func (e *Error) Instruct(format string, args ...any) *Error {
 	e.people()
-	e.SuggestedAction = sentence(format, args)
+	e.SuggestedAction, e.via, e.inputs = sentence(format, args), "", nil
 	return e
+}
+
+// Through names the tool that the suggested action sends programs to.
+func (e *Error) Through(tool string) *Error {
+	e.via = tool
+	return e
+}
+
+// Readvise replaces advice that sends programs to a tool: instead says what to do in
+// place of a call of that tool, or nothing where the advice stands. What people are
+// advised stays, and stands before it.
+func (e *Error) Readvise(instead func(tool string) string) {
+	changed := false
+	for i := range e.inputs {
+		if other := instead(e.inputs[i].Via); other != "" {
+			e.inputs[i].Advice, e.inputs[i].Via, changed = other, "", true
+		}
+	}
+	switch other := instead(e.via); {
+	case changed:
+		e.SuggestedAction = remarks(e.inputs)
+	case other != "":
+		e.Instruct("%s", strings.TrimSpace(e.people().Advice+" "+other))
+	}
 }
 
 // Tell replaces the message that people read.

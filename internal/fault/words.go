@@ -17,6 +17,7 @@ type Input struct {
 
 	Detail string `json:"-"` // for programs, in place of Wrong: with patterns and formats
 	Advice string `json:"-"` // for programs: sentences
+	Via    string `json:"-"` // the tool that Advice sends programs to; empty: none
 }
 
 func (i Input) remark() string {

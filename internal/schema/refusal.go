@@ -15,6 +15,7 @@ import (
 // Words are what a declaration says about a wrong value of one field.
 type Words struct {
 	Suggest string // to a model: the next step
+	Via     string // the tool that Suggest sends it to; empty: none
 	Tell    string // to a person, instead of a remark that names the field
 }
 
@@ -118,7 +119,7 @@ func (r *remarks) missing(where string) string {
 func (r *remarks) add(where, wrong, detail, says string) {
 	words := r.words[where]
 	top, _, _ := strings.Cut(where, ".")
-	r.all = append(r.all, misfit{fault.Input{Field: cmp.Or(where, "input"), Wrong: wrong, Detail: detail, Advice: words.Suggest}, top, words.Tell != "" && says != "", says})
+	r.all = append(r.all, misfit{fault.Input{Field: cmp.Or(where, "input"), Wrong: wrong, Detail: detail, Advice: words.Suggest, Via: words.Via}, top, words.Tell != "" && says != "", says})
 }
 
 // sentence says to people what is wrong with a value; it is empty where that cannot be

@@ -113,7 +113,7 @@ func newValidator(input object, t reflect.Type) (*validator, error) {
 		}
 	}
 	for field := range fields(t) {
-		words[jsonName(field)] = schema.Words{Suggest: field.Tag.Get("suggest"), Tell: field.Tag.Get("tell")}
+		words[jsonName(field)] = schema.Words{Suggest: field.Tag.Get("suggest"), Via: field.Tag.Get("via"), Tell: field.Tag.Get("tell")}
 		v.lines[jsonName(field)] = field.Tag.Get("text") == "lines"
 	}
 	v.schema, err = schema.Compile(encoded, schema.Options{Formats: true, Words: words})

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"strings"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
@@ -50,21 +48,11 @@ func nameSubject(f *fault.Error, input json.RawMessage) {
 // adviseFor replaces advice that sends a caller to a tool that they may not call: a
 // model would follow it and be refused.
 func (r *Runner) adviseFor(who *access.Principal, f *fault.Error) {
-	advice, can := adviceParts.FindAllString(f.SuggestedAction, -1), true
-	for i, part := range advice {
-		for _, word := range toolNames.FindAllString(part, -1) {
-			if m := r.byName[word]; m != nil && !who.HasAny(m.spec.Allow...) {
-				advice[i] = fmt.Sprintf("Check what was given, or ask someone who can look it up: %s is for the roles %s. ", word, fault.List(roleNames(m.spec.Allow), ", "))
-				can = false
-			}
+	f.Readvise(func(tool string) string {
+		m := r.byName[tool]
+		if m == nil || who.HasAny(m.spec.Allow...) {
+			return ""
 		}
-	}
-	if !can {
-		f.Instruct("%s", strings.TrimSpace(strings.Join(advice, "")))
-	}
+		return fmt.Sprintf("Check what was given, or ask someone who can look it up: %s is for the roles %s.", tool, fault.List(roleNames(m.spec.Allow), ", "))
+	})
 }
-
-var (
-	adviceParts = regexp.MustCompile(`(?s).+?([.;]\s+|$)`)
-	toolNames   = regexp.MustCompile(`[a-z]+(_[a-z]+)+`)
-)

@@ -18,7 +18,7 @@ func (s *Server) deletion() []tool.Tool {
 }
 
 type deleteInvoice struct {
-	InvoiceID string `json:"invoice_id" jsonschema:"format=uuid" jsonschema_description:"The invoice to delete" suggest:"Use list_invoices tool to find valid invoice IDs: with invoice_number it finds the id of one invoice." tell:"I find no invoice with that id."`
+	InvoiceID string `json:"invoice_id" jsonschema:"format=uuid" jsonschema_description:"The invoice to delete" suggest:"Use list_invoices tool to find valid invoice IDs: with invoice_number it finds the id of one invoice." via:"list_invoices" tell:"I find no invoice with that id."`
 	Reason    string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Optional reason for deletion (audit trail)" text:"lines"`
 }
 

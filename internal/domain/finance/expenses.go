@@ -78,7 +78,7 @@ func (s *Server) expenses() []tool.Tool {
 }
 
 type getExpenseReport struct {
-	EmployeeID   string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose report; needs month too" suggest:"Use list_expense_reports tool to find the report_number, or ask with it." tell:"I find no employee with that id."`
+	EmployeeID   string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose report; needs month too" suggest:"Use list_expense_reports tool to find the report_number, or ask with it." via:"list_expense_reports" tell:"I find no employee with that id."`
 	Month        string `json:"month,omitempty" jsonschema:"pattern=^(19|2[01])[0-9]{2}-(0[1-9]|1[0-2])$" jsonschema_description:"The month of the expenses, YYYY-MM; needs employee_id too" suggest:"Write it as YYYY-MM, for example 2026-03." tell:"Which month? Say it like March 2026."`
 	ReportNumber string `json:"report_number,omitempty" jsonschema_description:"Number of the report, for example EXP-2026-001" field:"from=list_expense_reports:report_number,like=EXP-2026-001"`
 }
@@ -89,7 +89,7 @@ func (in getExpenseReport) check() error {
 		return nil
 	}
 	return fault.InvalidInput.New("Which report? Say its number, or whose it is and of which month.").
-		Instruct("Give report_number, or employee_id and month (YYYY-MM). Use list_expense_reports tool to find them.").Fields("report_number", "employee_id", "month")
+		Instruct("Give report_number, or employee_id and month (YYYY-MM). Use list_expense_reports tool to find them.").Through("list_expense_reports").Fields("report_number", "employee_id", "month")
 }
 
 const selectReport = `

@@ -71,7 +71,7 @@ func (s *Server) employees() []tool.Tool {
 }
 
 type getInput struct {
-	EmployeeID string `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The unique identifier of the employee" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." tell:"I find no employee with that id."`
+	EmployeeID string `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The unique identifier of the employee" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." via:"list_employees" tell:"I find no employee with that id."`
 }
 
 const getEmployee = `
@@ -97,7 +97,7 @@ func (s *Server) getEmployee(ctx context.Context, in getInput) (Employee, error)
 type listInput struct {
 	Department string `json:"department,omitempty" jsonschema_description:"Filter by department name" field:"aka=dept|division"`
 	Name       string `json:"name,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of the first name, the last name or both"`
-	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." field:"from=list_employees:employee_id,aka=team|people|direct report|subordinate" tell:"I find no employee with that id."`
+	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." via:"list_employees" field:"from=list_employees:employee_id,aka=team|people|direct report|subordinate" tell:"I find no employee with that id."`
 	Location   string `json:"location,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only people at this site, for example Seattle or Remote" field:"aka=office|city|site"`
 }
 
@@ -177,7 +177,7 @@ func (s *Server) named(ctx context.Context, in listInput, after employeeKey, vis
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 type deleteInput struct {
-	EmployeeID string `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee to delete" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." tell:"I find no employee with that id."`
+	EmployeeID string `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee to delete" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." via:"list_employees" tell:"I find no employee with that id."`
 	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Optional reason for deletion (audit trail)" text:"lines"`
 }
 
@@ -265,7 +265,7 @@ func hasReports(e subject) error {
 	}
 	return errHasReports.New("%s cannot be deleted: they have %d active %s.", e.Name, e.Reports, people).
 		Suggest("Assign the %d %s of %s to another manager first.", e.Reports, people, e.Name).
-		Instruct("Assign the %d %s of %s to another manager first. Use list_employees with manager_id %s to see them.", e.Reports, people, e.Name, e.ID).
+		Instruct("Assign the %d %s of %s to another manager first. Use list_employees with manager_id %s to see them.", e.Reports, people, e.Name, e.ID).Through("list_employees").
 		With("directReports", e.Reports)
 }
 

@@ -72,7 +72,7 @@ const findIDs = "Use list_employees tool to find valid employee IDs, or verify t
 
 // The domain's fault codes.
 var (
-	errNotFound   = &fault.Code{Name: "EMPLOYEE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No employee has this id, or the caller may not see them.", Instruct: findIDs, Subject: []string{"employee_id"}, Details: []string{"fields"}}
+	errNotFound   = &fault.Code{Name: "EMPLOYEE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No employee has this id, or the caller may not see them.", Instruct: findIDs, Via: "list_employees", Subject: []string{"employee_id"}, Details: []string{"fields"}}
 	errDeleteSelf = &fault.Code{Name: "CANNOT_DELETE_SELF", Kind: fault.Forbidden, Status: 200, Meaning: "No one may delete their own employee record.", Suggest: "Ask another HR administrator to do it.", Subject: []string{"employee_id"}}
 	errHasReports = &fault.Code{Name: "EMPLOYEE_HAS_REPORTS", Kind: fault.Conflict, Status: 200, Meaning: "Someone with active direct reports cannot be deleted.", Suggest: "Assign the direct reports to another manager first.", Subject: []string{"employee_id"}, Details: []string{"directReports"}}
 	errNoBalances = &fault.Code{Name: "NO_BALANCES_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No time off balances are kept for this person and fiscal year.", Suggest: "Ask for the current or the next fiscal year.", Subject: []string{"employee_id", "fiscal_year"}}

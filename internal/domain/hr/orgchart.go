@@ -40,7 +40,7 @@ func (s *Server) orgChart() []tool.Tool {
 }
 
 type chartInput struct {
-	RootEmployeeID string `json:"root_employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"The employee at the top of the chart (default: the asker, or the top of the company)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." tell:"I find no employee with that id."`
+	RootEmployeeID string `json:"root_employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"The employee at the top of the chart (default: the asker, or the top of the company)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." via:"list_employees" tell:"I find no employee with that id."`
 	MaxDepth       int    `json:"max_depth,omitempty" jsonschema:"minimum=1,maximum=10,default=10" jsonschema_description:"How many levels to show below the root"`
 }
 

@@ -23,7 +23,7 @@ func (s *Server) salary() []tool.Tool {
 }
 
 type salaryInput struct {
-	EmployeeID    string  `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee whose salary changes" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." tell:"I find no employee with that id."`
+	EmployeeID    string  `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee whose salary changes" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." via:"list_employees" tell:"I find no employee with that id."`
 	NewSalary     float64 `json:"new_salary" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"New annual salary in USD" field:"unit=USD,amount,aka=pay|wage|compensation|raise" tell:"A salary cannot be below $0 or above $10,000,000."`
 	EffectiveDate string  `json:"effective_date,omitempty" jsonschema:"format=date" jsonschema_description:"When the salary change takes effect (default: immediate)"`
 	Reason        string  `json:"reason,omitempty" jsonschema:"maxLength=500" text:"lines"`

@@ -37,7 +37,7 @@ func (s *Server) timeOff() []tool.Tool {
 }
 
 type timeOffInput struct {
-	EmployeeID string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose balance (default: the asker's own)" field:"self" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." tell:"I find no employee with that id."`
+	EmployeeID string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose balance (default: the asker's own)" field:"self" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." via:"list_employees" tell:"I find no employee with that id."`
 	FiscalYear int    `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Calendar year (default: the current one)" field:"show=year"`
 }
 

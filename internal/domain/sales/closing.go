@@ -20,7 +20,7 @@ const (
 )
 
 type closeDeal struct {
-	DealID      string   `json:"deal_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid deal IDs." field:"from=list_deals:_id" tell:"I find no deal with that id."`
+	DealID      string   `json:"deal_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid deal IDs." via:"list_deals" field:"from=list_deals:_id" tell:"I find no deal with that id."`
 	Outcome     string   `json:"outcome" jsonschema:"enum=won,enum=lost"`
 	ActualValue *float64 `json:"actual_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Final deal value (for won deals)" field:"unit=USD,amount"`
 	LossReason  string   `json:"loss_reason,omitempty" jsonschema_description:"Reason for lost deal" text:"lines"`

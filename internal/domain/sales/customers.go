@@ -31,7 +31,7 @@ func (s *Server) customerTools() []tool.Tool {
 }
 
 type getCustomer struct {
-	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_customers tool to find valid customer IDs." field:"from=list_customers:customer_id" tell:"I find no customer with that id."`
+	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_customers tool to find valid customer IDs." via:"list_customers" field:"from=list_customers:customer_id" tell:"I find no customer with that id."`
 }
 
 func (s *Server) getCustomer(ctx context.Context, in getCustomer) (Customer, error) {
@@ -81,7 +81,7 @@ func (s *Server) customer(ctx context.Context, scope Scope, id string) (Customer
 }
 
 type deleteCustomer struct {
-	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_customers tool to find valid customer IDs." field:"from=list_customers:customer_id" tell:"I find no customer with that id."`
+	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_customers tool to find valid customer IDs." via:"list_customers" field:"from=list_customers:customer_id" tell:"I find no customer with that id."`
 	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Why the customer is deleted; kept in the audit." text:"lines"`
 }
 

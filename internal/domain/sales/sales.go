@@ -70,13 +70,13 @@ func (s *Server) Close() error { return s.store.Close() }
 // The domain's own faults.
 var (
 	errCustomerNotFound = &fault.Code{Name: "CUSTOMER_NOT_FOUND", Kind: fault.NotFound, Status: 200,
-		Meaning: "No customer has this id, or the caller may not see it.", Instruct: "Use list_customers tool to find valid customer IDs.", Subject: []string{"customer_id"}}
+		Meaning: "No customer has this id, or the caller may not see it.", Instruct: "Use list_customers tool to find valid customer IDs.", Via: "list_customers", Subject: []string{"customer_id"}}
 	errDealNotFound = &fault.Code{Name: "DEAL_NOT_FOUND", Kind: fault.NotFound, Status: 200,
-		Meaning: "No deal has this id, or the caller may not see it.", Instruct: "Use list_deals tool to find valid deal IDs.", Subject: []string{"deal_id"}}
+		Meaning: "No deal has this id, or the caller may not see it.", Instruct: "Use list_deals tool to find valid deal IDs.", Via: "list_deals", Subject: []string{"deal_id"}}
 	errDealAlreadyClosed = &fault.Code{Name: "DEAL_ALREADY_CLOSED", Kind: fault.Conflict, Status: 200,
-		Meaning: "The deal was won or lost before.", Instruct: "Use list_deals with a stage to find deals that are still open.", Subject: []string{"deal_id"}, Details: []string{"stage"}}
+		Meaning: "The deal was won or lost before.", Instruct: "Use list_deals with a stage to find deals that are still open.", Via: "list_deals", Subject: []string{"deal_id"}, Details: []string{"stage"}}
 	errCustomerHasOpenDeals = &fault.Code{Name: "CUSTOMER_HAS_OPEN_DEALS", Kind: fault.Conflict, Status: 200,
-		Meaning: "The customer has deals that are neither won nor lost.", Suggest: "Close these deals first.", Instruct: "Close the customer's open deals with close_deal first.", Subject: []string{"customer_id"}, Details: []string{"openDeals"}}
+		Meaning: "The customer has deals that are neither won nor lost.", Suggest: "Close these deals first.", Instruct: "Close the customer's open deals with close_deal first.", Via: "close_deal", Subject: []string{"customer_id"}, Details: []string{"openDeals"}}
 
 	codes = []*fault.Code{errCustomerNotFound, errDealNotFound, errDealAlreadyClosed, errCustomerHasOpenDeals}
 )

@@ -29,7 +29,7 @@ func (s *Server) articleTools() []tool.Tool {
 }
 
 type getArticle struct {
-	ArticleID string `json:"article_id" jsonschema_description:"The article's id, such as KB-001" suggest:"Use search_knowledge_base tool to find valid article IDs." field:"from=search_knowledge_base:article_id,like=KB-001"`
+	ArticleID string `json:"article_id" jsonschema_description:"The article's id, such as KB-001" suggest:"Use search_knowledge_base tool to find valid article IDs." via:"search_knowledge_base" field:"from=search_knowledge_base:article_id,like=KB-001"`
 }
 
 // getArticle finds an article by its id, in capitals or not.

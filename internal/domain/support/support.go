@@ -66,11 +66,11 @@ func (s *Server) Close() error { return s.store.Close() }
 // The domain's own faults.
 var (
 	errTicketNotFound = &fault.Code{Name: "TICKET_NOT_FOUND", Kind: fault.NotFound, Status: 200,
-		Meaning: "No ticket has this id, or the caller may not see it.", Instruct: "Use search_tickets tool to find valid ticket IDs.", Subject: []string{"ticket_id"}}
+		Meaning: "No ticket has this id, or the caller may not see it.", Instruct: "Use search_tickets tool to find valid ticket IDs.", Via: "search_tickets", Subject: []string{"ticket_id"}}
 	errArticleNotFound = &fault.Code{Name: "ARTICLE_NOT_FOUND", Kind: fault.NotFound, Status: 200,
-		Meaning: "No article has this id, or the caller may not see it.", Instruct: "Use search_knowledge_base tool to find valid article IDs.", Subject: []string{"article_id"}}
+		Meaning: "No article has this id, or the caller may not see it.", Instruct: "Use search_knowledge_base tool to find valid article IDs.", Via: "search_knowledge_base", Subject: []string{"article_id"}}
 	errTicketAlreadyClosed = &fault.Code{Name: "TICKET_ALREADY_CLOSED", Kind: fault.Conflict, Status: 200,
-		Meaning: "The ticket was closed before.", Instruct: "Use search_tickets with a status to find tickets that can still be closed.", Subject: []string{"ticket_id"}}
+		Meaning: "The ticket was closed before.", Instruct: "Use search_tickets with a status to find tickets that can still be closed.", Via: "search_tickets", Subject: []string{"ticket_id"}}
 
 	codes = []*fault.Code{errTicketNotFound, errArticleNotFound, errTicketAlreadyClosed}
 )
