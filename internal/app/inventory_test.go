@@ -324,7 +324,7 @@ func TestAdviceIsOpenToItsReader(t *testing.T) {
 // names its tool as a value too, and a field's advice leaves that of others alone.
 func TestAdviceOfEveryFieldIsOpenToItsReader(t *testing.T) {
 	w := newHarness(t)
-	nobody := func(roles []string) *access.Principal { return oracle.Asker{Roles: roles}.Principal() }
+	only := func(roles []string) *access.Principal { return oracle.Asker{Roles: roles}.Principal() }
 	sent := 0
 	for server, infos := range inventory(t) {
 		for _, info := range infos {
@@ -337,7 +337,7 @@ func TestAdviceOfEveryFieldIsOpenToItsReader(t *testing.T) {
 						continue
 					}
 					for _, role := range info.Roles {
-						o := w.call(t, nobody([]string{role}), server, info.Name, map[string]any{field: 0, "neither": 1})
+						o := w.call(t, only([]string{role}), server, info.Name, map[string]any{field: 0, "neither": 1})
 						closed := strings.Contains(o.Fault().SuggestedAction, other.Name+" is for the roles")
 						if closed == slices.Contains(other.Roles, role) || !strings.Contains(o.Fault().SuggestedAction, "neither: is not a field of this tool") {
 							t.Errorf("%s of %s, asked with the role %s: %q", field, info.Name, role, o.Fault().SuggestedAction)

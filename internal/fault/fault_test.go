@@ -148,12 +148,12 @@ func TestAdviceIsReplacedByItsTool(t *testing.T) {
 		"Ask somebody.":                      fault.InvalidInput.New("No.").Instruct("Call it.").Through("list_things"),
 		"id: is no id. Ask somebody.; n: no": fault.WrongInputs(fault.Input{Field: "id", Wrong: "is no id", Advice: "Use list_things.", Via: "list_things"}, fault.Input{Field: "n", Wrong: "no"}),
 	} {
-		told, advised := f.ForPeople()
+		before, advised := f.ForPeople()
 		if f.Readvise(closed); f.SuggestedAction != want {
 			t.Errorf("got %q, want %q", f.SuggestedAction, want)
 		}
-		if message, advice := f.ForPeople(); message != told || advice != advised {
-			t.Errorf("people read %q, %q, and before %q, %q", message, advice, told, advised)
+		if message, advice := f.ForPeople(); message != before || advice != advised {
+			t.Errorf("people read %q, %q, and before %q, %q", message, advice, before, advised)
 		}
 	}
 }

@@ -51,8 +51,8 @@ func (e *Error) Through(tool string) *Error {
 }
 
 // Readvise replaces advice that sends programs to a tool: instead says what to do in
-// place of a call of that tool, or nothing where the advice stands. What people are
-// advised stays, and stands before it.
+// place of a call of that tool, or nothing where the advice can be followed. What people are
+// advised stays, and comes first.
 func (e *Error) Readvise(instead func(tool string) string) {
 	changed := false
 	for i := range e.inputs {
