@@ -1,7 +1,8 @@
 // Package searchtest gives tests a search engine: the server that
 // COUNTERSIGN_TEST_ELASTICSEARCH_URL names, else a node of OpenSearch, started once
-// a test binary; of Elasticsearch where COUNTERSIGN_TEST_SEARCH is "elasticsearch".
-// Tests rely only on what both have in common.
+// a test binary; of Elasticsearch where COUNTERSIGN_TEST_SEARCH is "elasticsearch"
+// (7.10.2) or "elasticsearch9".
+// Tests rely only on what all have in common.
 //
 // Only tests import it. Start with [Start] in a TestMain.
 package searchtest
@@ -46,23 +47,31 @@ const (
 type engine struct {
 	name, version string
 	project       []byte // what Maven fetches
-	main          string // the class that runs a node
 	settings      string // the file's name
+
+	// prepare fetches what the engine needs, once for a checkout, and returns its folder.
+	prepare func(version string, project []byte) (folder string, err error)
+	// command runs a node in a folder, with its conf and room for its data.
+	command func(folder, node string, java []string) *exec.Cmd
 }
 
 var (
-	openSearch = engine{"OpenSearch", "2.19.6", openSearchProject, "org.codelibs.opensearch.runner.OpenSearchRunner", "opensearch.yml"}
+	openSearch = engine{"OpenSearch", "2.19.6", openSearchProject, "opensearch.yml", fetch, runner("org.codelibs.opensearch.runner.OpenSearchRunner")}
 	// The newest Elasticsearch whose modules are all published as artifacts. Later ones
 	// publish their server without analysers.
-	elasticsearch = engine{"Elasticsearch", "7.10.2", elasticsearchProject, "org.codelibs.elasticsearch.runner.ElasticsearchClusterRunner", "elasticsearch.yml"}
+	elasticsearch  = engine{"Elasticsearch", "7.10.2", elasticsearchProject, "elasticsearch.yml", fetch, runner("org.codelibs.elasticsearch.runner.ElasticsearchClusterRunner")}
+	elasticsearch9 = engine{"Elasticsearch", "9.5.2", elasticsearch9Project, "elasticsearch.yml", prepare9, command9}
 )
 
 func (e engine) String() string { return e.name + " " + e.version }
 
 // chosen is the engine that the environment names.
 func chosen() engine {
-	if os.Getenv(choice) == "elasticsearch" {
+	switch os.Getenv(choice) {
+	case "elasticsearch":
 		return elasticsearch
+	case "elasticsearch9":
+		return elasticsearch9
 	}
 	return openSearch
 }
@@ -102,7 +111,7 @@ func start(java ...string) *Server {
 	}
 	testkit.InMemory()
 	s := &Server{engine: chosen()}
-	folder, err := s.prepare()
+	folder, err := s.prepare(s.version, s.project)
 	if err == nil {
 		err = s.launch(folder, java)
 	}
@@ -188,10 +197,7 @@ func (s *Server) launch(folder string, java []string) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	name := filepath.Base(s.folder)
-	command := exec.Command("java", append(java, "-cp", filepath.Join(folder, "*"), s.main,
-		"-basePath", filepath.Join(s.folder, "node"), "-confPath", filepath.Join(s.folder, "conf"),
-		"-numOfNode", "1", "-clusterName", name, "-baseHttpPort", "-1")...)
+	command := s.command(folder, s.folder, java)
 	command.Dir = s.folder
 	bindToParent(command)
 	output, written, err := os.Pipe()
@@ -273,7 +279,16 @@ func published(output io.ReadCloser) (address string, err error) {
 	}
 }
 
-// prepare fetches what the engine needs, once for a checkout, and returns its folder.
-func (e engine) prepare() (folder string, err error) {
-	return javadeps.Keep("searchtest-"+e.version, "pom.xml", e.project, func(folder string) error { return javadeps.Fetch(folder, e.project) })
+// runner runs a node by the class of a cluster runner.
+func runner(main string) func(folder, node string, java []string) *exec.Cmd {
+	return func(folder, node string, java []string) *exec.Cmd {
+		return exec.Command("java", append(java, "-cp", filepath.Join(folder, "*"), main,
+			"-basePath", filepath.Join(node, "node"), "-confPath", filepath.Join(node, "conf"),
+			"-numOfNode", "1", "-clusterName", filepath.Base(node), "-baseHttpPort", "-1")...)
+	}
+}
+
+// fetch fetches an engine that is jars alone.
+func fetch(version string, project []byte) (folder string, err error) {
+	return javadeps.Keep("searchtest-"+version, "pom.xml", project, func(folder string) error { return javadeps.Fetch(folder, project) })
 }
