@@ -10,7 +10,11 @@ import (
 var (
 	decimal = regexp.MustCompile(`^(-?)(\d+)(\.\d+)?$`)
 	isoCode = regexp.MustCompile(`^[A-Z]{3}$`)
-	signs   = map[string]string{"USD": "$", "EUR": "€", "GBP": "£"}
+	// stateName and stateValue are what the page takes for a state of work, too.
+	stateName  = regexp.MustCompile(`(^|_)(stage|status|state|priority|severity)$|[a-z](Stage|Status|State|Priority|Severity)$`)
+	stateValue = regexp.MustCompile(`^[A-Za-z]+([_ -][A-Za-z]+)*$`)
+
+	signs = map[string]string{"USD": "$", "EUR": "€", "GBP": "£"}
 )
 
 // Figure writes a number of the field for people, with separators, its sign and
@@ -57,6 +61,16 @@ func (f Field) Text(value any, currency string) string {
 		return strings.Trim(fmt.Sprint(v), "[]")
 	}
 	return ""
+}
+
+// State writes a value of a field of that name for people: a state of work as words,
+// "Closed won" of CLOSED_WON. Any other value stays as it is.
+func (f Field) State(name, value string) string {
+	if f.Show != ShowState && !stateName.MatchString(name) || !stateValue.MatchString(value) {
+		return value
+	}
+	words := strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(value))
+	return strings.ToUpper(words[:1]) + words[1:]
 }
 
 func grouped(digits string) string {

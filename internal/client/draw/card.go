@@ -96,11 +96,12 @@ func quotesOf(data map[string]any) (quotes []quote) {
 	return quotes
 }
 
-// factText is a fact on one line: an amount with its currency, another value as it is.
+// factText is a fact on one line: an amount with its currency, a state and a moment as
+// people write them, another value as it is.
 func factText(data map[string]any, name string, f result.Field) string {
 	switch value := data[name].(type) {
 	case string:
-		return plaintext.Escape(value, false)
+		return plaintext.Escape(textOf(f.State(name, value)), false)
 	case bool:
 		return f.Text(value, "")
 	}

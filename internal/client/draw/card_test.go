@@ -48,6 +48,7 @@ func TestCardShowsFiguresAsDeclared(t *testing.T) {
 		"fiscalYear": {Show: result.ShowYear}, "amount": {Unit: "USD"},
 	}
 	for _, c := range []struct{ data, want string }{
+		{`{"currentStage":"CLOSED_WON","priority":"in_progress","seenAt":"2026-10-31T16:00:00Z","note":"IN_PROGRESS"}`, "  Current stage: Closed won\n  Note: IN_PROGRESS\n  Priority: In progress\n  Seen at: 2026-10-31 16:00\n"},
 		{`{"currentSalary":395000,"change":25000,"changePercent":6.3}`, "  Change: +$25,000\n  Change percent: +6.3%\n  Current salary: $395,000\n"},
 		{`{"currentSalary":"*** (Hidden)","change":-449999.5}`, "  Change: -$449,999.50\n  Current salary: *** (Hidden)\n"},
 		{`{"amount":1250,"currency":"EUR","fiscalYear":2026,"port":31000,"valueAssumed":true}`, "  Amount: €1,250\n  Currency: EUR\n  Fiscal year: 2026\n  Port: 31000\n  Value assumed: yes\n"},

@@ -18,7 +18,7 @@ func cell(r result.Row, name string, f result.Field) string {
 	if isObject(value) {
 		return "…"
 	}
-	return cmp.Or(Short(textOf(f.Text(value, r.Text("currency")))), "–")
+	return cmp.Or(Short(textOf(f.State(name, f.Text(value, r.Text("currency"))))), "–")
 }
 
 func isObject(v any) bool {

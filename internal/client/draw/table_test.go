@@ -42,6 +42,20 @@ func TestTableKeepsWithinItsLimits(t *testing.T) {
 	}
 }
 
+// TestStatesAreWords: a state of work is shown as the page shows it.
+func TestStatesAreWords(t *testing.T) {
+	t.Parallel()
+	rows := Rows(result.Success(json.RawMessage(`[{"stage":"CLOSED_WON","status":"in_progress","code":"CLOSED_WON","step":"to_do"},{"stage":"*** (Hidden)","status":"v1_2","code":"x","step":"done"}]`), nil, ""))
+	var out bytes.Buffer
+	if err := Table(&out, rows, map[string]result.Field{"step": {Show: result.ShowState}}, 0); err != nil {
+		t.Fatal(err)
+	}
+	const want = "Stage         Status       Code        Step\nClosed won    In progress  CLOSED_WON  To do\n*** (Hidden)  v1_2         x           Done\n"
+	if out.String() != want {
+		t.Errorf("got %s, want %s", out.String(), want)
+	}
+}
+
 // A narrow terminal gets narrower tables, whatever takes two columns.
 func TestTableFitsItsTerminal(t *testing.T) {
 	t.Parallel()
