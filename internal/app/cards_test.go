@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,22 @@ func TestFreeTextIsNoPartOfTheQuestion(t *testing.T) {
 			if quotes := fmt.Sprint(p.Data["quotes"]); !strings.Contains(quotes, "written by the assistant "+text) {
 				t.Errorf("%s.%s is no quotation: %s", info.Name, name, quotes)
 			}
+		}
+	})
+}
+
+// TestQuestionsAreForPeople: the question of a card holds no code, no moment as
+// programs write it, and no name of a tool or an input.
+func TestQuestionsAreForPeople(t *testing.T) {
+	w := newHarness(t)
+	spelled := regexp.MustCompile(`\b[A-Z]{4,}\b|\b[A-Za-z]+_[A-Za-z_]+\b|\d{2}T\d{2}:\d{2}`)
+	eachWrite(t, w, func(server string, info result.ToolInfo, call example, _ []string) {
+		p := w.call(t, account(t, call.who).Principal(), server, info.Name, call.in).Pending()
+		if p == nil {
+			t.Fatalf("%s: no card was opened", info.Name)
+		}
+		if found := spelled.FindString(strings.ReplaceAll(p.Message, "TICK-", "")); found != "" {
+			t.Errorf("%s asks with %q: %s", info.Name, found, p.Message)
 		}
 	})
 }

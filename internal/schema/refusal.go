@@ -141,7 +141,7 @@ func sentence(where string, k jsonschema.ErrorKind) string {
 		return the + " must be one of " + strings.Join(values, ", ") + "."
 	case *kind.Format:
 		if k.Want == dates.Name {
-			return fmt.Sprintf("%s must be a day of the years %d to %d, such as 2026-01-31.", the, firstYear, lastYear)
+			return fmt.Sprintf("Which day? Say one of the years %d to %d, like 2026-01-31.", firstYear, lastYear)
 		}
 	case *kind.Type:
 		if len(k.Want) == 1 && plainTypes[k.Want[0]] != "" {

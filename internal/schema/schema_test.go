@@ -54,7 +54,7 @@ func TestPeopleReadWhatIsWrong(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		`{"deal_id":"7"}`: "I find nothing with that id.", `{"employee_id":"7"}`: "I find nothing with that id.",
-		`{"due_before":"soon"}`:             "The due before must be a day of the years 1900 to 2199, such as 2026-01-31.",
+		`{"due_before":"soon"}`:             "Which day? Say one of the years 1900 to 2199, like 2026-01-31.",
 		`{"fiscal_year":1990,"note":"x"}`:   "The fiscal year must be at least 2000. The note must have at least 10 characters.",
 		`{"stage":"LOST"}`:                  "The stage must be one of closed won, open.",
 		`{"month":"May"}`:                   "The month is not written as it should be.",

@@ -78,7 +78,7 @@ func (s *Server) previewDeletion(ctx context.Context, in deleteInvoice) (deletio
 	case err != nil:
 		return deletionPreview{}, deletionPrecondition{}, err
 	case !found:
-		return deletionPreview{}, deletionPrecondition{}, errNoInvoice.New("Invoice with ID %s not found.", in.InvoiceID)
+		return deletionPreview{}, deletionPrecondition{}, errNoInvoice.New("Invoice with ID %s not found.", in.InvoiceID).Tell("I find no invoice with that id.")
 	case i.Status == "approved" || i.Status == "paid":
 		return deletionPreview{}, deletionPrecondition{}, errNotDeletable.New("Invoice %s of %s cannot be deleted: it is %s.", i.Number, i.Vendor, i.Status).With("status", i.Status)
 	}

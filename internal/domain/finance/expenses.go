@@ -131,7 +131,7 @@ func noReport(in getExpenseReport) error {
 	if number := words(in.ReportNumber); number != "" {
 		return errNoReport.New("There is no expense report %s.", number)
 	}
-	return errNoReport.New("There is no expense report of employee %s for %s.", in.EmployeeID, in.Month)
+	return errNoReport.New("There is no expense report of employee %s for %s.", in.EmployeeID, in.Month).Tell("I find no expense report of that person for that month.")
 }
 
 func (s *Server) items(ctx context.Context, report string) ([]ExpenseItem, error) {

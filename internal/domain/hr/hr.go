@@ -84,7 +84,7 @@ func (s *Server) Codes() []*fault.Code {
 }
 
 func notFound(id string) error {
-	return errNotFound.New("Employee with ID %s not found.", id).With("employeeId", id)
+	return errNotFound.New("Employee with ID %s not found.", id).Tell("I find no employee with that id.").With("employeeId", id)
 }
 
 // treeRange is a range of tree numbers.

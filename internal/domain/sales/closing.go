@@ -66,8 +66,8 @@ type closingPreview struct {
 // Message is the question that the card asks. It says how far the amount is from
 // the deal's value.
 func (c closingPreview) Message() tool.Sentence {
-	question := tool.Say("Close deal %s (%s, in %s, valued at %s) as %s",
-		c.DealName, c.CustomerName, c.CurrentStage, tool.Plain(money(c.Currency, c.CurrentValue)), c.Outcome)
+	question := tool.Say("Close deal %s (%s, at the %s stage, valued at %s) as %s",
+		c.DealName, c.CustomerName, strings.ToLower(c.CurrentStage), tool.Plain(money(c.Currency, c.CurrentValue)), c.Outcome)
 	amount := tool.Plain(money(c.Currency, c.ActualValue))
 	switch {
 	case c.Outcome == "lost":
@@ -119,7 +119,7 @@ func (s *Server) previewClosing(ctx context.Context, in closeDeal) (closingPrevi
 	case err != nil:
 		return closingPreview{}, dealPrecondition{}, err
 	case !found:
-		return closingPreview{}, dealPrecondition{}, errDealNotFound.New("Deal not found. Verify the deal ID is correct.")
+		return closingPreview{}, dealPrecondition{}, errDealNotFound.New("Deal not found. Verify the deal ID is correct.").Tell("I find no deal with that id.")
 	case isClosed(d.Stage):
 		return closingPreview{}, dealPrecondition{}, errDealAlreadyClosed.New("Deal %s was %s before.", d.DealName, outcomeOf(d.Stage)).With("stage", d.Stage)
 	}

@@ -72,7 +72,7 @@ func (s *Server) customer(ctx context.Context, scope Scope, id string) (Customer
 		return Customer{}, err
 	}
 	if !found {
-		return Customer{}, errCustomerNotFound.New("Customer not found. Verify the customer ID is correct.")
+		return Customer{}, errCustomerNotFound.New("Customer not found. Verify the customer ID is correct.").Tell("I find no customer with that id.")
 	}
 	if c.AccountOwner == scope.Email() {
 		c.Relation = access.Own

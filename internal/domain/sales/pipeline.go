@@ -38,7 +38,7 @@ func (s *Server) pipelineTools() []tool.Tool {
 }
 
 type getPipeline struct {
-	Quarter string `json:"quarter,omitempty" jsonschema:"pattern=^([Qq][1-4] [0-9]{4}|[0-9]{4}-[Qq][1-4])$" jsonschema_description:"The quarter, \"Q1 2026\" or \"2026-Q1\"; the current one when left out" suggest:"Write it as Q1 2026 or 2026-Q1."`
+	Quarter string `json:"quarter,omitempty" jsonschema:"pattern=^([Qq][1-4] [0-9]{4}|[0-9]{4}-[Qq][1-4])$" jsonschema_description:"The quarter, \"Q1 2026\" or \"2026-Q1\"; the current one when left out" suggest:"Write it as Q1 2026 or 2026-Q1." tell:"Which quarter? Say it like Q1 2026."`
 }
 
 func (s *Server) getPipeline(ctx context.Context, in getPipeline) (Pipeline, error) {

@@ -43,7 +43,7 @@ func (s *Server) getArticle(ctx context.Context, in getArticle) (Article, error)
 		a, found, err = s.store.Article(ctx, scope, capital)
 	}
 	if err == nil && !found {
-		err = errArticleNotFound.New("Article not found. Verify the article ID is correct.")
+		err = errArticleNotFound.New("Article not found. Verify the article ID is correct.").Tell("I find no article with that id.")
 	}
 	return a, err
 }

@@ -120,7 +120,7 @@ func (s *Server) ticket(ctx context.Context, scope Scope, id string) (Ticket, er
 		t, found, err = s.store.Ticket(ctx, scope, capital)
 	}
 	if err == nil && !found {
-		err = errTicketNotFound.New("Ticket not found. Verify the ticket ID is correct.")
+		err = errTicketNotFound.New("Ticket not found. Verify the ticket ID is correct.").Tell("I find no ticket with that id.")
 	}
 	return t, err
 }

@@ -30,6 +30,9 @@ var internals = []string{"SQL", "127.0.0.1", "mongo", "pgx", "http:", "_index", 
 
 // refusals makes every call that must fail. Each of the domain's codes is among
 // them, and every refusal says what to do next.
+// spelled matches what programs write and people do not: long ids, moments and codes.
+var spelled = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-|\b[0-9a-f]{24}\b|\d{2}T\d{2}:\d{2}|\b[A-Z]+_[A-Z]+\b`)
+
 // toolWords matches names of tools and inputs. Messages are for people, suggested
 // actions for models.
 var toolWords = regexp.MustCompile(`\b[a-z]+(_[a-z]+)+\b`)
@@ -54,7 +57,7 @@ func (s *suite) refusals(t *testing.T) {
 			t.Errorf("%s: %q, %q", r.code, o.Fault().Message, o.Fault().SuggestedAction)
 		}
 		message, advice := o.Fault().ForPeople()
-		if toolWords.MatchString(message+advice) || holds(message+advice, requestWords) {
+		if toolWords.MatchString(message+advice) || holds(message+advice, requestWords) || spelled.MatchString(message+advice) {
 			t.Errorf("%s: a person reads %q %q", r.code, message, advice)
 		}
 		s.namesItsSubject(t, r, o.Fault())
