@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/certtest"
 	"countersign.dev/internal/upstream/post"
 )
@@ -42,7 +43,7 @@ func everySender(t *testing.T, test func(t *testing.T, to func(base string) post
 
 func client(t testing.TB, base string, change ...func(*post.Options)) *post.Client {
 	t.Helper()
-	o := post.Options{MaxAnswer: most}
+	o := post.Options{MaxAnswer: most, Timeout: time.Hour} // longer than a test waits
 	for _, c := range change {
 		c(&o)
 	}
@@ -335,6 +336,23 @@ func TestAnswerIsBounded(t *testing.T) {
 	})
 }
 
+// ends sends a request that has to end by itself, and returns its error.
+func ends(t *testing.T, ctx context.Context, sender post.Sender, r post.Request) error {
+	t.Helper()
+	failed := make(chan error, 1)
+	go func() {
+		_, err := sender.Send(ctx, r)
+		failed <- err
+	}()
+	select {
+	case err := <-failed:
+		return err
+	case <-time.After(testkit.Patience):
+		t.Fatal("the request does not end")
+		return nil
+	}
+}
+
 // TestCallEndsWithItsContext: at its deadline and when it is cancelled, before the
 // answer and in the middle of it. Its connection is not used again.
 func TestCallEndsWithItsContext(t *testing.T) {
@@ -355,17 +373,17 @@ func TestCallEndsWithItsContext(t *testing.T) {
 			sender := to(s.url)
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { <-received; cancel() }()
-			if _, err := sender.Send(ctx, request("slow")); !errors.Is(err, context.Canceled) || errors.Is(err, post.ErrNotSent) {
+			if err := ends(t, ctx, sender, request("slow")); !errors.Is(err, context.Canceled) || errors.Is(err, post.ErrNotSent) {
 				t.Errorf("cancelled %s: got %v", name, err)
 			}
 			late, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-			if _, err := sender.Send(late, request("slow")); !errors.Is(err, context.DeadlineExceeded) {
+			if err := ends(t, late, sender, request("slow")); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("late %s: got %v", name, err)
 			}
 			cancel()
 			brief := request("slow")
 			brief.Until = time.Now().Add(time.Millisecond)
-			if _, err := sender.Send(t.Context(), brief); !errors.Is(err, context.DeadlineExceeded) {
+			if err := ends(t, t.Context(), sender, brief); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("over its own deadline %s: got %v", name, err)
 			}
 			if got, err := sender.Send(t.Context(), request("quick")); err != nil || string(got.Body) != "quick" {
@@ -386,14 +404,11 @@ func TestAbortEndsWhatIsInFlight(t *testing.T) {
 		return false
 	})
 	c := client(t, s.url)
-	failed := make(chan error, 1)
 	go func() {
-		_, err := c.Send(t.Context(), request("slow"))
-		failed <- err
+		<-received
+		c.Abort()
 	}()
-	<-received
-	c.Abort()
-	if err := <-failed; err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, post.ErrNotSent) {
+	if err := ends(t, t.Context(), c, request("slow")); err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, post.ErrNotSent) {
 		t.Errorf("in flight: got %v", err)
 	}
 	if _, err := c.Send(t.Context(), request("later")); !errors.Is(err, post.ErrNotSent) || s.requests.Load() != 1 {
