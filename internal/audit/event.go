@@ -132,10 +132,25 @@ const longestID = 64
 func RowsIn(arguments map[string]any) string {
 	var ids []string
 	for name, value := range arguments {
-		if id, ok := idOf(value); ok && (name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "Id")) {
+		if id, ok := idOf(value); ok && NamesRow(name) {
 			ids = append(ids, id)
 		}
 	}
+	return Rows(ids)
+}
+
+// NamesRow reports whether an argument of that name is called an id.
+func NamesRow(name string) bool {
+	return name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "Id")
+}
+
+// IsID reports whether a text looks like an id.
+func IsID(text string) bool {
+	return text != "" && len(text) <= longestID && strings.IndexFunc(text, notInID) < 0
+}
+
+// Rows writes ids as an event has them.
+func Rows(ids []string) string {
 	slices.Sort(ids)
 	return strings.Join(ids, " ")
 }
@@ -154,7 +169,7 @@ func idOf(value any) (string, bool) {
 	case float64:
 		return strconv.FormatFloat(id, 'f', -1, 64), true
 	case string:
-		return id, id != "" && len(id) <= longestID && strings.IndexFunc(id, notInID) < 0
+		return id, IsID(id)
 	}
 	return "", false
 }

@@ -28,7 +28,10 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/seal": {},
 	// bodies, tool inputs, arguments of foreign tools and keys of issuers are read by the same rules.
 	"internal/strictjson": {outside: []string{"github.com/go-json-experiment/json"}},
-	"internal/plaintext":  {},
+	// most inputs are checked, made canonical and decoded in one walk; the walk knows no schema, and no tool.
+	"internal/flat":      {outside: []string{"github.com/go-json-experiment/json"}},
+	"internal/deadline":  {},
+	"internal/plaintext": {},
 	// searches and planners agree on what is the same word.
 	"internal/english": {outside: []string{"github.com/blevesearch/snowballstem"}},
 	"internal/pattern": {},
@@ -43,9 +46,9 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// confirm journals each step of a confirmation's life itself, so that own and third-party tools leave the same record.
 	// and it makes the digest of what it shows, so that no caller can forget it.
 	"internal/confirm": {ours: []string{"access", "audit", "fault", "quota", "result"}},
-	"internal/tool":    {ours: []string{"access", "audit", "confirm", "fault", "plaintext", "result", "schema", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
+	"internal/tool":    {ours: []string{"access", "audit", "confirm", "deadline", "fault", "flat", "plaintext", "result", "schema", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
 	// the gateway checks what a model wrote as the server does, and with the same words.
-	"internal/schema": {ours: []string{"fault", "strictjson"}, outside: []string{"github.com/google/jsonschema-go", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	"internal/schema": {ours: []string{"fault", "flat", "strictjson"}, outside: []string{"github.com/google/jsonschema-go", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	// the hot path's bytes: it reads what the SDK would, into the SDK's types where they have structure.
 	"internal/mcpwire": {outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	// every request passes the gate, and it knows neither tools nor MCP; the REST face is the same for servers and the gateway.

@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/deadline"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
@@ -64,6 +65,7 @@ type mounted struct {
 	Tool
 	info      result.ToolInfo
 	validator *validator
+	reader    *reader // nil: the validator reads all inputs
 	output    *plan
 	shownPlan *plan
 	quoted    []quotation
@@ -74,7 +76,6 @@ type mounted struct {
 type admitted struct {
 	call
 	tool *mounted
-	rows string // ids of the rows that the input names
 }
 
 // NewRunner checks every declaration and reports all faults at once. A program
@@ -123,6 +124,7 @@ func mount(t Tool, o Options, plans *planner) (*mounted, error) {
 	for name := range pageInputs(t) {
 		delete(m.validator.defaults, name) // the window knows them, and whether one was given
 	}
+	m.reader = newReader(t, m.validator)
 	data, definitions, err := dataSchema(t)
 	if err != nil {
 		return nil, err
@@ -267,8 +269,9 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 		}
 		return r.record(ctx, event, failed)
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())
-	defer cancel()
+	limited := deadline.After(ctx, c.tool.timeout())
+	defer limited.End()
+	ctx = limited
 	event := audit.Event{Kind: audit.Outcome, Tool: name, Digest: digest(c.input), Row: c.rows}
 	if err := r.recordIntent(ctx, c, event); err != nil {
 		return r.record(ctx, event, result.Failed(err))
@@ -302,6 +305,11 @@ func (r *Runner) admit(ctx context.Context, who *access.Principal, name string, 
 	if !who.HasAny(m.spec.Allow...) {
 		return nil, r.insufficient(m, who)
 	}
+	c := &admitted{call: call{spec: m.spec, who: who, cursors: r.opts.Cursors, now: r.opts.Now}, tool: m}
+	var usual bool
+	if c.given, usual = m.reader.read(raw); usual {
+		return c, nil
+	}
 	values, err := m.validator.check(raw)
 	if err != nil {
 		return nil, r.invalid(ctx, err, func() (object, []Violation) { return m.validator.schema.Violations(raw) })
@@ -309,7 +317,7 @@ func (r *Runner) admit(ctx context.Context, who *access.Principal, name string, 
 	if odd, err := m.checkTexts(values); err != nil {
 		return nil, r.invalid(ctx, err, func() (object, []Violation) { return values, odd })
 	}
-	c := &admitted{call{spec: m.spec, who: who, cursors: r.opts.Cursors, now: r.now}, m, audit.RowsIn(values)}
+	c.rows = audit.RowsIn(values)
 	if err := c.splitWindow(values); err != nil {
 		return nil, err
 	}

@@ -6,8 +6,13 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 
+	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/flat"
+	"countersign.dev/internal/plaintext"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )
 
@@ -133,6 +138,136 @@ func (v *validator) check(raw json.RawMessage) (object, error) {
 		}
 	}
 	return values, nil
+}
+
+// reader reads the usual inputs of a tool in one walk over their bytes. Those that it does
+// not understand, and all that are wrong, are read by [validator.check].
+type reader struct {
+	of       *flat.Object
+	typed    *flat.Binding // nil: its Go type is decoded from the canonical form
+	fields   []readField   // as those of the object
+	visible  bool          // texts must show all that they hold
+	standard windowInput   // of an input that says nothing of its page
+}
+
+// readField is what the kernel knows of one field.
+type readField struct {
+	flat.Field
+	standard flat.Value // of an input without it; not given: none
+	lines    bool       // a text of several lines
+	ofPage   bool       // a page input, which is no filter
+}
+
+// maxRead bounds the fields of an input that is read in one walk.
+const maxRead = 24
+
+// newReader is nil for a tool whose inputs only the validator can read.
+func newReader(t Tool, v *validator) *reader {
+	r := &reader{of: v.schema.Flat(), visible: t.kind == result.Write || t.kind == result.Edit}
+	if r.of == nil || len(r.of.Fields()) > maxRead {
+		return nil
+	}
+	page, defaults := pageInputs(t), 0
+	for _, f := range r.of.Fields() {
+		standard, has := standardOf(f, v.defaults[f.Name])
+		if has {
+			defaults++
+		}
+		r.fields = append(r.fields, readField{f, standard, v.lines[f.Name], page[f.Name] != nil})
+	}
+	if defaults < len(v.defaults) {
+		return nil
+	}
+	if t.pager != noPages {
+		r.standard = windowInput{Limit: t.usual(), unlimited: true}
+	}
+	r.typed = r.of.Bind(t.input)
+	return r
+}
+
+// standardOf is the default of a field, of a schema that was read as JSON.
+func standardOf(f flat.Field, value any) (v flat.Value, ok bool) {
+	switch value := value.(type) {
+	case string:
+		return flat.Value{Given: true, Text: value}, f.Kind == flat.Text
+	case float64:
+		v = flat.Value{Given: true, Int: int64(value)}
+		return v, f.Kind == flat.Whole && float64(v.Int) == value
+	case bool:
+		if v.Given = true; value {
+			v.Int = 1
+		}
+		return v, f.Kind == flat.Truth
+	}
+	return v, false
+}
+
+// read is false for an input that is not usual.
+func (r *reader) read(input json.RawMessage) (g given, ok bool) {
+	if r == nil {
+		return g, false
+	}
+	var most [maxRead]flat.Value
+	values := most[:len(r.fields)]
+	if !r.of.Read(string(input), values) || r.visible && !r.shown(values) {
+		return g, false
+	}
+	g.window, g.rows = r.cut(values), r.rows(values)
+	var room [512]byte
+	g.input = append(g.input, r.of.Append(room[:0], values)...)
+	if r.typed != nil {
+		g.typed = r.typed.Set(values)
+	}
+	return g, true
+}
+
+// shown reports whether all texts show what they hold.
+func (r *reader) shown(values []flat.Value) bool {
+	for i, f := range r.fields {
+		if plaintext.Check(values[i].Text, f.lines) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// cut fills in the defaults, and takes the page inputs out of the values.
+func (r *reader) cut(values []flat.Value) windowInput {
+	w := r.standard
+	for i, f := range r.fields {
+		v := &values[i]
+		switch {
+		case !v.Given:
+			*v = f.standard
+			continue
+		case !f.ofPage:
+			continue
+		case f.Name == "limit":
+			w.Limit, w.unlimited = int(v.Int), false
+		case f.Name == "cursor":
+			w.Cursor = v.Text
+		case f.Name == "offset":
+			w.Offset = int(v.Int)
+		}
+		v.Given = false
+	}
+	return w
+}
+
+// rows lists the ids that an input names, as [audit.RowsIn] does.
+func (r *reader) rows(values []flat.Value) string {
+	var room [4]string
+	ids := room[:0]
+	for i, f := range r.fields {
+		switch v := values[i]; {
+		case !v.Given || !audit.NamesRow(f.Name):
+		case f.Kind == flat.Whole:
+			ids = append(ids, strconv.FormatInt(v.Int, 10))
+		case f.Kind == flat.Text && audit.IsID(v.Text):
+			ids = append(ids, v.Text)
+		}
+	}
+	return audit.Rows(ids)
 }
 
 // maxShown bounds a text that the caller chose, in an error or a record.

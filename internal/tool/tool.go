@@ -83,13 +83,20 @@ func (t Tool) Spec() Spec { return t.spec }
 // Kind returns the tool's kind.
 func (t Tool) Kind() result.Kind { return t.kind }
 
+// given is an input that was read.
+type given struct {
+	input  json.RawMessage // canonical, defaults filled in
+	rows   string          // ids of the rows that it names
+	window windowInput
+	typed  any // a pointer to it as the tool's own type; nil: not read yet
+}
+
 // call is one validated call, as the functions of a declaration see it.
 type call struct {
+	given
 	spec    Spec
 	who     *access.Principal
-	input   json.RawMessage // validated, canonical, defaults filled in
-	window  windowInput     // lists only
-	cursors *seal.Ring      // keyset lists only
+	cursors *seal.Ring // keyset lists only
 	now     func() time.Time
 }
 
@@ -100,10 +107,14 @@ type previewed struct {
 	nothing      any // the output of a change that would change nothing; nil: it changes something
 }
 
-// decode reads the validated input into the tool's own type.
-func decode[In any](c *call) (in In, err error) {
-	err = into(c.input, &in)
-	return in, err
+// decode returns the validated input as the tool's own type.
+func decode[In any](c *call) (In, error) {
+	if typed, ok := c.typed.(*In); ok {
+		return *typed, nil
+	}
+	in := new(In)
+	err := into(c.input, in)
+	return *in, err
 }
 
 // Read declares a tool that returns one thing. do runs on a read-only handle.
