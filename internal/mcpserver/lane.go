@@ -230,6 +230,20 @@ func (s *sessions) ids() map[string]struct{} {
 	return ids
 }
 
+// checkFirst refuses to initialize a session of the caller's own that is open.
+func (s *sessions) checkFirst(r *http.Request, m message) error {
+	who, err := access.From(r.Context())
+	if err != nil || m.method != "initialize" {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if open := s.open[r.Header.Get(sessionHeader)]; open != nil && open.owner == who.Owner() {
+		return refuse(jsonrpc.CodeInvalidRequest, "This session has been initialized before.")
+	}
+	return nil
+}
+
 // reach records that a request of a session goes to the SDK.
 func (s *sessions) reach(id string) {
 	s.mu.Lock()

@@ -133,6 +133,9 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 	if err == nil {
 		err = m.checkParams()
 	}
+	if err == nil && !modern {
+		err = s.lane.sessions.checkFirst(r, m)
+	}
 	var refused *refusal
 	switch {
 	case errors.As(err, &refused) && m.method != "" && m.notification():
@@ -282,7 +285,7 @@ func sayEnd(w http.ResponseWriter, why *fault.Error) {
 
 // errorRewriter rewrites the errors that the SDK answers outside of JSON-RPC. Its
 // 403 has one reason, a session of another person, and becomes the 404 of any
-// unknown session. A plain 400 becomes a JSON-RPC error. A cancelled message is
+// unknown session. A plain text becomes a JSON-RPC error. A cancelled message is
 // not answered.
 type errorRewriter struct {
 	http.ResponseWriter
@@ -294,13 +297,14 @@ type errorRewriter struct {
 
 // WriteHeader replaces the status or the type of the body.
 func (e *errorRewriter) WriteHeader(status int) {
-	switch h := e.Header(); {
-	case status == http.StatusForbidden:
+	h := e.Header()
+	plain := strings.HasPrefix(h.Get("Content-Type"), "text/plain")
+	switch {
+	case status == http.StatusForbidden, status == http.StatusNotFound && plain:
 		e.replaced = true
-		e.ResponseWriter.WriteHeader(http.StatusNotFound)
-		_, _ = fmt.Fprintln(e.ResponseWriter, "session not found")
+		_ = rejectMessage(e.ResponseWriter, http.StatusNotFound, e.id, jsonrpc.CodeInvalidRequest, "There is no such session. Send initialize to begin one.") // a client that has gone
 		return
-	case status == http.StatusBadRequest && strings.HasPrefix(h.Get("Content-Type"), "text/plain"):
+	case status == http.StatusBadRequest && plain:
 		e.plain = true
 		h.Set("Content-Type", "application/json")
 		h.Del("Content-Length")
