@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -124,8 +125,11 @@ func (e *exchange) log(err error) {
 	if e.operation == "health" || e.status == http.StatusNoContent {
 		return
 	}
-	about := []any{"operation", e.operation, "request_id", e.id, "duration_ms", took.Milliseconds(), "query", clip(e.query, 100), "result_count", e.found, "status", e.status}
+	about := []any{"operation", e.operation, "duration_ms", took.Milliseconds(), "query", clip(e.query, 100), "result_count", e.found, "status", e.status} // the context has the id
 	level := slog.LevelInfo
+	if received := e.r.Header.Get("X-MCP-Version"); e.operation == "search" && received != version {
+		level, about = slog.LevelWarn, append(about, "warning", "MCP version mismatch or missing", "expected", version, "received", clip(cmp.Or(received, "none"), 20))
+	}
 	switch {
 	case took > slowRequest:
 		level, about = slog.LevelWarn, append(about, "slow", "the request took more than 2 s")

@@ -155,9 +155,6 @@ func (e *exchange) wrongMethod(allowed string) error {
 
 // search answers POST /mcp/search, in document 004's order of checks.
 func (e *exchange) search() error {
-	if e.r.Header.Get("X-MCP-Version") != version {
-		e.Log.DebugContext(e.r.Context(), "MCP version mismatch or missing", "operation", e.operation, "request_id", e.id, "expected", version, "received", clip(e.r.Header.Get("X-MCP-Version"), 20))
-	}
 	entered, err := e.Enter(e.w, e.r)
 	if err != nil {
 		return err

@@ -20,6 +20,8 @@ import (
 	"countersign.dev/internal/domain/codesearch/endpoint"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/strictjson"
+	"countersign.dev/internal/telemetry"
 )
 
 // bench is a handler with what it was asked.
@@ -60,7 +62,7 @@ func newBench() *bench {
 		},
 		Services:  func() (map[string]string, bool) { return map[string]string{"index": "ready"}, true },
 		CheckHost: httpx.NewOriginPolicy("https://code.example.com").CheckHost, Loopback: true,
-		Log: slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: func() time.Time { return b.clock },
+		Log: slog.New(telemetry.Handler{Handler: slog.NewJSONHandler(&b.log, nil)}), Now: func() time.Time { return b.clock },
 	}
 	return b
 }
@@ -244,17 +246,18 @@ func TestRequestIDIsKeptOrMade(t *testing.T) {
 	}
 }
 
-// TestVersionIsNeverRefused: a missing or another version is only noted.
+// TestVersionIsNeverRefused: of a missing or another version the line of the request warns.
 func TestVersionIsNeverRefused(t *testing.T) {
-	for _, given := range []string{"", "1", "3"} {
+	for given, noted := range map[string]string{"": "none", "1": "1", "3": "3", strings.Repeat("9", 30): strings.Repeat("9", 20)} {
 		b := newBench()
 		w := b.send(http.MethodPost, "/mcp/search", `{"query":"test"}`, func(r *http.Request) { r.Header.Set("X-MCP-Version", given) })
-		if w.Code != 200 || w.Header().Get("X-MCP-Version") != "2" || !strings.Contains(b.log.String(), "MCP version mismatch or missing") {
+		warns := strings.HasPrefix(b.log.String()[strings.Index(b.log.String(), `"level"`):], `"level":"WARN"`) && strings.Contains(b.log.String(), `"warning":"MCP version mismatch or missing","expected":"2","received":"`+noted+`"`)
+		if w.Code != 200 || w.Header().Get("X-MCP-Version") != "2" || !warns || strings.Count(b.log.String(), "\n") != 1 {
 			t.Errorf("version %q: %d, log %s", given, w.Code, b.log.String())
 		}
 	}
 	b := newBench()
-	if b.search(`{"query":"test"}`); strings.Contains(b.log.String(), "mismatch") {
+	if b.search(`{"query":"test"}`); strings.Contains(b.log.String(), "mismatch") || strings.Contains(b.log.String(), "WARN") {
 		t.Error("version 2 was warned about")
 	}
 }
@@ -477,6 +480,9 @@ func TestOneLineIsLogged(t *testing.T) {
 			Duration                      int64  `json:"duration_ms"`
 			Count                         int    `json:"result_count"`
 			Status                        int
+		}
+		if err := strictjson.Check(bytes.TrimSpace(b.log.Bytes())); err != nil { // a field stands once
+			t.Fatalf("%v: %s", err, b.log.String())
 		}
 		if err := json.Unmarshal(b.log.Bytes(), &line); err != nil {
 			t.Fatalf("%v: %s", err, b.log.String())
