@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/domain/codesearch"
 	"countersign.dev/internal/domain/codesearch/endpoint"
 	"countersign.dev/internal/domain/codesearch/index"
@@ -55,7 +56,7 @@ func TestHintsNameWhatIsMissing(t *testing.T) {
 	o := two(t)
 	_, d := served(t, o)
 	_, e := d.search(`{"query":"seal a cursor","limit":1}`)
-	if !strings.Contains(e.Metadata.Hint, "1 more repositories are not indexed yet and were not searched.") {
+	if !strings.Contains(e.Metadata.Hint, "1 more repository is not indexed yet and was not searched.") {
 		t.Errorf("the other repository has no index: %q", e.Metadata.Hint)
 	}
 	next := `{"query":"seal a cursor","limit":1,"cursor":"` + e.Metadata.NextCursor + `"}`
@@ -65,6 +66,28 @@ func TestHintsNameWhatIsMissing(t *testing.T) {
 	indexInto(t, o, o.Repositories[0], time.Now().Add(time.Minute))
 	if _, e := d.search("%s", next); !strings.Contains(e.Metadata.Hint, "The index has changed since the page before") {
 		t.Errorf("the index is another one: %q", e.Metadata.Hint)
+	}
+}
+
+// TestNoMatchNamesWhatWasSearched: of what is indexed, the commit and the time.
+func TestNoMatchNamesWhatWasSearched(t *testing.T) {
+	o := two(t)
+	write(t, o.Repositories[0].Path, ".git/HEAD", strings.Repeat("5", 40)+"\n")
+	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	indexInto(t, o, o.Repositories[0], at)
+	_, d := served(t, o)
+	rows, e := d.search(`{"query":"zebra crossing"}`)
+	if want := "Nothing matches in indexed (indexed 2026-11-22 12:00 UTC at commit 555555555555). 1 more repository is not indexed yet and was not searched."; len(rows) > 0 || e.Metadata.Hint != want {
+		t.Errorf("%d places, %q, not %q", len(rows), e.Metadata.Hint, want)
+	}
+	for i := range 4 {
+		r := codesearch.Repository{Name: fmt.Sprint("more", i), Path: t.TempDir()}
+		o.Repositories = append(o.Repositories, r)
+		indexInto(t, o, r, at)
+	}
+	_, d = served(t, o)
+	if _, e := d.search(`{"query":"zebra crossing"}`); !strings.Contains(e.Metadata.Hint, "more1 (indexed 2026-11-22 12:00 UTC), 2 more. 1 more") {
+		t.Errorf("of five: %q", e.Metadata.Hint)
 	}
 }
 
@@ -221,5 +244,17 @@ func TestWhoReadsWhatOverHTTP(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, c.want) {
 			t.Errorf("%s reads %v, not %v", c.who, got, c.want)
 		}
+	}
+}
+
+// TestNothingToSearchIsSaid: to one who may see no repository, without its name.
+func TestNothingToSearchIsSaid(t *testing.T) {
+	o := two(t)
+	for i := range o.Repositories {
+		o.Repositories[i].Roles = []access.Role{access.Executive}
+	}
+	_, d := served(t, o)
+	if rows, e := d.search(`{"query":"seal"}`); len(rows) > 0 || e.Metadata.Hint != "There is no repository that you may search." {
+		t.Errorf("%d places, %q", len(rows), e.Metadata.Hint)
 	}
 }

@@ -68,8 +68,9 @@ func (s *Server) Find(ctx context.Context, scope Scope, q Query) ([]Result, erro
 // answer is what a search found, and what a reader must know of it.
 type answer struct {
 	results []found
-	missing int    // repositories that have no index
-	note    string // why embeddings were not used
+	names   []string // of the repositories that were searched, or have no index
+	missing int      // repositories that have no index
+	note    string   // why embeddings were not used
 }
 
 // find searches the repositories of a scope.
@@ -91,7 +92,7 @@ func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error)
 	if len(r.Missing) == len(names) {
 		return answer{}, notIndexed(r.Missing)
 	}
-	all := answer{missing: len(r.Missing), note: r.Note}
+	all := answer{names: names, missing: len(r.Missing), note: r.Note}
 	for _, h := range r.Hits {
 		one, err := result(r.Shards[h.Shard], h, q)
 		if err != nil {

@@ -108,15 +108,22 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 		rows = append(rows, Match{Result: r.Result, Why: r.why, rank: i + 1, stamp: stamp,
 			URI: address(r.Repository, r.FilePath, r.StartLine, r.EndLine)})
 	}
-	remark(ctx, all, w.After != nil && len(rows) > 0 && w.After.Stamp != stamp)
+	s.remark(ctx, all, w.After != nil && len(rows) > 0 && w.After.Stamp != stamp)
 	return rows, nil
 }
 
-// remark says what a reader must know of the rows: repositories that could not be
-// searched, embeddings that were not there, and an index that changed between two pages.
-func remark(ctx context.Context, all answer, changed bool) {
+// remark says what a reader must know of the rows: what was searched when there are none,
+// repositories that could not be searched, embeddings that were not there, and an index
+// that changed between two pages.
+func (s *Server) remark(ctx context.Context, all answer, changed bool) {
 	var sentences []string
-	if n := all.missing; n > 0 {
+	if len(all.results) == 0 {
+		sentences = append(sentences, s.searched(ctx, all.names))
+	}
+	switch n := all.missing; {
+	case n == 1:
+		sentences = append(sentences, "1 more repository is not indexed yet and was not searched.")
+	case n > 1:
 		sentences = append(sentences, fmt.Sprintf("%d more repositories are not indexed yet and were not searched.", n))
 	}
 	if all.note != "" {
@@ -128,4 +135,34 @@ func remark(ctx context.Context, all answer, changed bool) {
 	if len(sentences) > 0 {
 		tool.Remark(ctx, strings.Join(sentences, " "))
 	}
+}
+
+// shownSearched is how many repositories an answer without places names.
+const shownSearched = 3
+
+// searched says which commits an answer without places is about, and how old their
+// indexes are: a result has its own.
+func (s *Server) searched(ctx context.Context, names []string) string {
+	if len(names) == 0 {
+		return "There is no repository that you may search."
+	}
+	described, err := s.store.Describe(ctx, names)
+	if err != nil {
+		return "Nothing matches."
+	}
+	var said []string
+	for i, d := range described {
+		if d.Err != nil {
+			continue
+		}
+		about := names[i] + " (indexed " + d.Meta.Indexed.UTC().Format("2006-01-02 15:04 UTC")
+		if d.Meta.Commit != "" {
+			about += " at commit " + d.Meta.Commit[:min(12, len(d.Meta.Commit))]
+		}
+		said = append(said, about+")")
+	}
+	if more := len(said) - shownSearched; more > 0 {
+		said = append(said[:shownSearched], fmt.Sprintf("%d more", more))
+	}
+	return "Nothing matches in " + strings.Join(said, ", ") + "."
 }
