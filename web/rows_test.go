@@ -505,6 +505,19 @@ func TestCodeIsDrawnWithItsLines(t *testing.T) {
 	}
 }
 
+// One place that was found is drawn like several: its code is not in the words.
+func TestOnePlaceIsDrawnAsCode(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/tools", workTools())
+	one := foundCode()
+	one["data"].(object)["data"] = one["data"].(object)["data"].([]object)[:1]
+	g.on("POST /api/query", turn(one, object{"type": "text", "text": "I found 1 place: countersign (seal.go, seal)"}))
+	p.Open(g.URL)
+	p.ask("Show me seal")
+	p.Sees("[data-turn=done] [data-place='seal.go:41'] .line[data-line='42'] .keyword", "func")
+}
+
 // Rows that differ by their year alone show it, however many columns there are.
 func TestYearIsShown(t *testing.T) {
 	t.Parallel()

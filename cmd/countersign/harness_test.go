@@ -25,7 +25,7 @@ import (
 )
 
 // asProgram makes the test binary run the program, so that tests can start and
-// kill processes without building one.
+// kill processes without building one. Its value is the folder that it runs in.
 const asProgram = "COUNTERSIGN_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -38,7 +38,10 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
-	if os.Getenv(asProgram) != "" {
+	if folder := os.Getenv(asProgram); folder != "" {
+		if err := os.Chdir(folder); err != nil {
+			panic(err)
+		}
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		code := run(ctx, program{args: os.Args[1:], getenv: os.Getenv, in: os.Stdin, out: os.Stdout, err: os.Stderr})
 		stop()
@@ -85,7 +88,7 @@ func startProcess(env []string, args ...string) (*process, error) {
 // startFile runs a file of the program with the arguments.
 func startFile(file string, env []string, args ...string) (*process, error) {
 	p := &process{cmd: exec.Command(file, args...), stderr: &bytes.Buffer{}, done: make(chan error, 1), ended: make(chan struct{}), first: make(chan string, 1)}
-	p.cmd.Env = append(append(os.Environ(), asProgram+"=1"), env...)
+	p.cmd.Env = append(append(os.Environ(), asProgram+"=."), env...)
 	p.cmd.Stderr = p.stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,5 +33,25 @@ func TestDemoSaysWhichModelAnswersFirst(t *testing.T) {
 		if strings.Contains(out.String(), "secret-1234") {
 			t.Error("the key is printed")
 		}
+	}
+}
+
+// A demo says that it indexes the folder that it was started in, which it does for a
+// repository alone.
+func TestDemoSaysThatItIndexes(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	said := func() string {
+		var out strings.Builder
+		d := demonstration{DemoOptions: DemoOptions{Out: &out, Folder: folder}, ports: map[string]string{}}
+		must(t, d.announce())
+		return out.String()
+	}
+	if strings.Contains(said(), "indexed") {
+		t.Error("a folder that is no repository")
+	}
+	must(t, os.Mkdir(filepath.Join(folder, ".git"), 0o700))
+	if want := "The code in " + folder + " is being indexed: ask"; !strings.Contains(said(), want) {
+		t.Errorf("it does not say %q", want)
 	}
 }

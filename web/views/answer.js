@@ -96,7 +96,7 @@ function contentOf(part, head, turn) {
   if (part.continues?.table) return head; // its rows are there
   const view = resultView(part, titleOf(part.tool), fieldsOf(part.tool));
   if (!view) return head;
-  const open = part.table ? part.table.rows.peek().length > 1 : Boolean(view.querySelector(".tree, .grid, .code")); // the words say one record
+  const open = part.table?.rows.peek().length > 1 || Boolean(view.querySelector(part.table ? ".code" : ".tree, .grid, .code")); // the words say one record, but no code
   const unsaid = el("span", { class: "hint", "data-unsaid": true, hidden: true }, t("read for this answer, which names none of them"));
   const node = el("details", { class: "tool-result", open }, el("summary", {}, head, unsaid, icon("chevron")), view);
   effect(() => part.table?.arrived.value && (node.open = true)); // a row of it is pointed at
