@@ -135,10 +135,10 @@ func seed(ctx context.Context, p program, c command) error {
 
 // indexCode builds or refreshes indexes of repositories.
 func indexCode(ctx context.Context, p program, c command) (err error) {
-	o := app.IndexOptions{ConfigOptions: p.configOptions()}
+	o := app.IndexOptions{ConfigOptions: p.configOptions(), Beside: local.IndexFolder}
 	o.Folders, err = c.parse(p, func(fs *flag.FlagSet) {
 		defineConfig(&o.ConfigOptions)(fs)
-		fs.StringVar(&o.Index, "index", "", "`folder` of the indexes; default: codesearch.index of the configuration")
+		fs.StringVar(&o.Index, "index", "", "`folder` of the indexes; default: codesearch.index of the configuration, else .countersign/code in each DIR")
 		fs.BoolVar(&o.Watch, "watch", false, "go on, and update the indexes when files change")
 	})
 	if err != nil {

@@ -89,10 +89,13 @@ func Seed(ctx context.Context, o SeedOptions) error {
 
 // IndexOptions say which folders are indexed, and where their indexes are.
 type IndexOptions struct {
-	ConfigOptions          // File may be empty: then Folders and Index are required
+	ConfigOptions          // File may be empty: then Folders are required
 	Folders       []string // none: the repositories of the configuration
 	Index         string   // folder of the indexes; default: that of the configuration
 	Watch         bool     // go on, and update what changes, until the context ends
+
+	// Beside finds the folder of a folder's index where neither names one.
+	Beside func(folder string) (string, error)
 }
 
 // Index brings indexes of repositories up to date and prints one line for each.
@@ -106,5 +109,5 @@ func Index(ctx context.Context, o IndexOptions) error {
 		}
 		conf = loaded.CodeSearch
 	}
-	return storage.Index(ctx, conf, storage.Indexing{Folders: o.Folders, Index: o.Index, Watch: o.Watch, Out: o.Out, Err: o.Err})
+	return storage.Index(ctx, conf, storage.Indexing{Folders: o.Folders, Index: o.Index, Beside: o.Beside, Watch: o.Watch, Out: o.Out, Err: o.Err})
 }

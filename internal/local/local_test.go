@@ -10,9 +10,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/local"
 )
 
@@ -153,6 +155,32 @@ func TestCodeOfAFolder(t *testing.T) {
 			readLink(t, c)
 			return
 		}
+	}
+}
+
+// TestIndexFolderIsWhereCodeIsServedFrom: an index that was made there is found at once.
+func TestIndexFolderIsWhereCodeIsServedFrom(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "project")
+	if _, err := local.IndexFolder(folder); err == nil {
+		t.Error("a folder that is not there")
+	}
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("it was made")
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	at, err := local.IndexFolder(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	if _, err := index.Update(t.Context(), index.FileOf(at, "project"), index.Source{Name: "project", Root: folder}, index.Options{Now: func() time.Time { return made }}); err != nil {
+		t.Fatal(err)
+	}
+	listed := call(t, client(t, local.CodeSearch, folder), "list_repositories", map[string]any{})
+	if text, _ := json.Marshal(listed["data"]); !strings.Contains(string(text), `"indexed_at":"2026-11-22T12:00:00Z"`) {
+		t.Errorf("it is not served: %s", text)
 	}
 }
 

@@ -78,16 +78,17 @@ func inEngine(address string) bool { return !strings.HasPrefix(address, config.I
 
 // Indexing says which folders are indexed, and where their indexes are.
 type Indexing struct {
-	Folders  []string // none: the configured repositories
-	Index    string   // folder of the indexes; empty: the configured one
-	Watch    bool     // go on, and update what changes, until the context ends
+	Folders  []string     // none: the configured repositories
+	Index    string       // folder of the indexes; empty: the configured one
+	Beside   build.Beside // finds the folder of an index where neither names one
+	Watch    bool         // go on, and update what changes, until the context ends
 	Out, Err io.Writer
 }
 
 // Index updates the indexes of the chosen folders, or of all configured ones: those
 // in a folder that the command names, else those that the configuration names.
 func Index(ctx context.Context, conf config.CodeSearch, o Indexing) error {
-	b := build.Options{Folder: cmp.Or(o.Index, conf.Index), Folders: o.Folders, Watch: o.Watch, Out: o.Out, Err: o.Err, Embeddings: embed.Service(conf.Embeddings)}
+	b := build.Options{Folder: cmp.Or(o.Index, conf.Index), Folders: o.Folders, Beside: o.Beside, Watch: o.Watch, Out: o.Out, Err: o.Err, Embeddings: embed.Service(conf.Embeddings)}
 	for _, r := range conf.Repositories {
 		b.Known = append(b.Known, build.Repository{Name: r.Name, Path: r.Path})
 	}

@@ -26,11 +26,15 @@ type Store interface {
 	Update(ctx context.Context, src index.Source, o index.Options) (index.Report, error)
 }
 
-// Options of a run. Folder or Store is required.
+// Beside returns the folder of the index of one folder, such as one inside of it.
+type Beside func(folder string) (string, error)
+
+// Options of a run. Folder, Beside or Store is required.
 type Options struct {
 	Known      []Repository  // the configured ones
 	Folders    []string      // to index; none: all known ones
 	Folder     string        // of the indexes
+	Beside     Beside        // finds the folder of each index where Folder is empty; nil: it must not be
 	Store      Store         // where they are instead; nil: in Folder
 	Embeddings embed.Service // none: no vectors are made
 	Watch      bool          // go on, and update what changes, until the context ends
@@ -66,10 +70,10 @@ func Run(ctx context.Context, o Options) error {
 // its own name.
 func (o *Options) chosen() ([]Repository, error) {
 	switch {
-	case o.Folder == "" && o.Store == nil:
-		return nil, errors.New("codesearch.index is not configured: name a folder for the indexes with --index")
 	case len(o.Folders) == 0 && len(o.Known) == 0:
 		return nil, errors.New("name at least one folder, or configure codesearch.repositories")
+	case o.Folder == "" && o.Beside == nil && o.Store == nil:
+		return nil, errors.New("codesearch.index is not configured: name a folder for the indexes with --index")
 	case len(o.Folders) == 0:
 		return o.Known, nil
 	}
@@ -83,13 +87,16 @@ func (o *Options) chosen() ([]Repository, error) {
 		if i := slices.IndexFunc(o.Known, func(r Repository) bool { return filepath.Clean(r.Path) == path }); i >= 0 {
 			one = o.Known[i]
 		}
-		if slices.ContainsFunc(all, func(r Repository) bool { return r.Name == one.Name && r.Path != one.Path }) {
+		if o.together() && slices.ContainsFunc(all, func(r Repository) bool { return r.Name == one.Name && r.Path != one.Path }) {
 			return nil, fmt.Errorf("two of the folders are called %s, and one index would replace the other: give them names in codesearch.repositories", one.Name)
 		}
 		all = append(all, one)
 	}
 	return all, nil
 }
+
+// together reports whether all indexes are in one place.
+func (o *Options) together() bool { return o.Folder != "" || o.Store != nil }
 
 // update updates each index. Later rounds of a watch print only failures.
 func (o *Options) update(ctx context.Context, all []Repository, first bool) (failed error) {
@@ -118,13 +125,33 @@ func (o *Options) index(ctx context.Context, src index.Source, options index.Opt
 	if o.Store != nil {
 		return o.Store.Update(ctx, src, options)
 	}
-	return index.Update(ctx, index.FileOf(o.Folder, src.Name), src, options)
+	file, err := o.file(src.Name, src.Root)
+	if err != nil {
+		return index.Report{}, err
+	}
+	return index.Update(ctx, file, src, options)
+}
+
+// file is the file of a folder's index.
+func (o *Options) file(name, path string) (string, error) {
+	folder := o.Folder
+	if folder == "" {
+		var err error
+		if folder, err = o.Beside(path); err != nil {
+			return "", err
+		}
+	}
+	return index.FileOf(folder, name), nil
 }
 
 // embed makes the vectors of an index. A service that fails makes nothing fail:
 // searches go by words until a later run.
 func (o *Options) embed(ctx context.Context, r Repository, first bool) {
-	report, err := embed.Update(ctx, o.Embeddings, index.FileOf(o.Folder, r.Name))
+	file, err := o.file(r.Name, r.Path)
+	if err != nil {
+		return // the index was not made either
+	}
+	report, err := embed.Update(ctx, o.Embeddings, file)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		fmt.Fprintf(o.Out, "%s\tnot all of it has embeddings: %s\n", r.Name, fault.Sentence(err))

@@ -82,6 +82,34 @@ func TestFoldersOfOneNameAreRefused(t *testing.T) {
 	}
 }
 
+// TestIndexesAreBesideTheirFolders where no place for all is named: those of folders of one
+// name, too.
+func TestIndexesAreBesideTheirFolders(t *testing.T) {
+	root := t.TempDir()
+	a, b := filepath.Join(root, "a/src"), filepath.Join(root, "b/src")
+	for _, folder := range []string{a, b} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, folder, "x.go", "package x\n")
+	}
+	var out bytes.Buffer
+	beside := func(folder string) (string, error) { return filepath.Join(folder, "kept"), nil }
+	if err := Run(t.Context(), Options{Folders: []string{a, b}, Beside: beside, Out: &out, Err: &out}); err != nil {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	for _, folder := range []string{a, b} {
+		ix, err := index.Open(index.FileOf(filepath.Join(folder, "kept"), "src"))
+		if err != nil || ix.Meta.Root != folder {
+			t.Fatalf("%s: %v", folder, err)
+		}
+		_ = ix.Close()
+	}
+	if err := Run(t.Context(), Options{Beside: beside, Out: &out, Err: &out}); err == nil {
+		t.Error("nothing is named")
+	}
+}
+
 // TestWatchWritesWhatChanged: an index whose files are the same is left as it is, once
 // their times prove it; and a file that is gone is a change.
 func TestWatchWritesWhatChanged(t *testing.T) {
