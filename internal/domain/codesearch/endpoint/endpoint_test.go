@@ -481,7 +481,7 @@ func TestOneLineIsLogged(t *testing.T) {
 			Count                         int    `json:"result_count"`
 			Status                        int
 		}
-		if err := strictjson.Check(bytes.TrimSpace(b.log.Bytes())); err != nil { // a field stands once
+		if err := strictjson.Check(bytes.TrimSpace(b.log.Bytes())); err != nil { // each field is there once
 			t.Fatalf("%v: %s", err, b.log.String())
 		}
 		if err := json.Unmarshal(b.log.Bytes(), &line); err != nil {
