@@ -393,6 +393,78 @@ func TestCallEndsWithItsContext(t *testing.T) {
 	})
 }
 
+// large is more than the buffers between a client and a server hold.
+var large = strings.Repeat("0123456789abcdef", 1<<20)
+
+// TestLargeRequestArrivesWhole: on a new connection and on a used one, which takes only
+// a part of it at once.
+func TestLargeRequestArrivesWhole(t *testing.T) {
+	everySender(t, func(t *testing.T, to func(string) post.Sender) {
+		s := raw(t, func(w io.Writer, body string) bool { return echoed(w, strconv.FormatBool(body == large)) })
+		sender := to(s.url)
+		for range 2 {
+			if got, err := sender.Send(t.Context(), request(large)); err != nil || string(got.Body) != "true" {
+				t.Errorf("it is the one that was sent: %q (%v)", got.Body, err)
+			}
+		}
+		if n := s.connections.Load(); n != 1 {
+			t.Errorf("got %d connections, want 1", n)
+		}
+	})
+}
+
+// TestRequestThatIsNotReadEnds: when it is cancelled and at its deadline, and its server
+// may have acted.
+func TestRequestThatIsNotReadEnds(t *testing.T) {
+	everySender(t, func(t *testing.T, to func(string) post.Sender) {
+		begun, held := make(chan struct{}, 1), make(chan struct{})
+		t.Cleanup(func() { close(held) })
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go func() {
+					defer func() { _ = c.Close() }()
+					in := bufio.NewReader(c)
+					r, err := http.ReadRequest(in)
+					if err != nil {
+						return
+					}
+					_, _ = io.Copy(io.Discard, r.Body)
+					echoed(c, "")
+					_, _ = in.Peek(1)
+					begun <- struct{}{}
+					<-held
+				}()
+			}
+		}()
+		sender := to("http://" + l.Addr().String())
+		for _, want := range []error{context.Canceled, context.DeadlineExceeded} {
+			if _, err := sender.Send(t.Context(), request("")); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			r := request(large)
+			if want == context.DeadlineExceeded {
+				r.Until = time.Now().Add(100 * time.Millisecond) // a busy machine may not get to send it
+			} else {
+				go func() { <-begun; cancel() }()
+			}
+			if err := ends(t, ctx, sender, r); !errors.Is(err, want) || want == context.Canceled && errors.Is(err, post.ErrNotSent) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+			cancel()
+		}
+	})
+}
+
 // TestAbortEndsWhatIsInFlight: at once, not as a server's fault of time, and nothing is
 // sent afterwards.
 func TestAbortEndsWhatIsInFlight(t *testing.T) {
