@@ -39,13 +39,18 @@ func TestSpansAreRead(t *testing.T) {
 		"2019?":                 "2019-01-01 2019-12-31 4",
 		"FY2025,":               "2025-01-01 2025-12-31 6",
 		"Q2":                    "2026-04-01 2026-06-30 2",
+		"last 30 days?":         "2026-01-31 2026-03-01 12",
+		"next seven days":       "2026-03-01 2026-03-08 15",
+		"past two weeks":        "2026-02-16 2026-03-01 14",
+		"last 3 months":         "2025-12-02 2026-03-01 13",
+		"past year":             "2025-03-02 2026-03-01 9",
 	} {
 		s, n := Read(text, today)
 		if g := s.From.Format(time.DateOnly) + " " + s.Last().Format(time.DateOnly) + " " + strconv.Itoa(n); g != want {
 			t.Errorf("%q: got %s, want %s", text, g, want)
 		}
 	}
-	for _, text := range []string{"31 April", "2026-13-01", "maybe", "Q5", "12", "1066", "", "quarter", "2026-03-01x"} {
+	for _, text := range []string{"31 April", "2026-13-01", "maybe", "Q5", "12", "1066", "", "quarter", "2026-03-01x", "last 0 days", "last -2 days", "past quarter"} {
 		if s, n := Read(text, today); n != 0 {
 			t.Errorf("%q: got %v", text, s)
 		}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"countersign.dev/internal/english"
 )
 
 const (
@@ -19,6 +21,8 @@ const (
 var shapes = []*regexp.Regexp{
 	whole(`(?P<day>yesterday|today|tomorrow)`),
 	whole(`(?P<step>last|this|next) (?:fiscal )?(?P<unit>week|month|quarter|year)`),
+	whole(`(?P<step>last|past|next) (?P<n>[1-9]\d{0,2}|` + strings.Join(english.Numbers, "|") + `) (?P<units>day|week|month|year)s`),
+	whole(`past (?P<units>week|month|year)`),
 	whole(`(?:` + year + `-)?(?:q(?P<q>[1-4])|(?P<rank>first|second|third|fourth) quarter)(?:(?:-| of | )(?P<of>\d{4}))?`),
 	whole(year + `-(?P<m>\d\d)-(?P<d>\d\d)`),
 	whole(day + ` ` + month + `(?:,? ` + year + `)?`),
@@ -54,11 +58,16 @@ func Read(text string, today time.Time) (s Span, length int) {
 // span is what the parts of a shape mean; the zero one for 31 April.
 func span(parts map[string]string, today time.Time) Span {
 	step := slices.Index([]string{"last", "this", "next"}, parts["step"]) - 1
+	n := cmp.Or(Ordinal(parts["n"]), 2+slices.Index(english.Numbers, parts["n"])) // 1 when it is not said
 	y, m, d := cmp.Or(Ordinal(parts["y"]+parts["of"]), today.Year()), monthOf(parts["m"]), Ordinal(parts["d"])
 	from := time.Date(y, time.Month(m), max(1, d), 0, 0, 0, 0, time.UTC)
 	switch {
 	case parts["day"] != "":
 		return Day(today, slices.Index([]string{"yesterday", "today", "tomorrow"}, parts["day"])-1)
+	case parts["units"] != "" && parts["step"] == "next":
+		return Span{From: Day(today, 0).From, To: later(today, n, parts["units"])}
+	case parts["units"] != "":
+		return Span{From: later(today, -n, parts["units"]), To: Day(today, 0).To}
 	case parts["unit"] == "week":
 		return Week(today, step)
 	case parts["unit"] != "":
@@ -73,6 +82,20 @@ func span(parts map[string]string, today time.Time) Span {
 		return Day(from, 0)
 	}
 	return Span{}
+}
+
+// later is the day after so many units of time from a day's end, before it where n is negative.
+func later(day time.Time, n int, unit string) time.Time {
+	switch to := Day(day, 0).To; unit {
+	case "day":
+		return to.AddDate(0, 0, n)
+	case "week":
+		return to.AddDate(0, 0, 7*n)
+	case "month":
+		return to.AddDate(0, n, 0)
+	default:
+		return to.AddDate(n, 0, 0)
+	}
 }
 
 // monthOf reads a month's number, or its name.

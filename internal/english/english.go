@@ -5,6 +5,7 @@ package english
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -33,6 +34,14 @@ func Singular(word string) string {
 
 // Plural reports whether a word has the ending of a plural.
 func Plural(word string) bool { return Singular(word) != word }
+
+// Count writes a number of things: "1 deal", "3 deals".
+func Count(n int, plural string) string {
+	if n == 1 {
+		plural = Singular(plural)
+	}
+	return fmt.Sprintf("%d %s", n, plural)
+}
 
 // Words cuts a name like employee_id or bookTitle, or a text, into words in lower case.
 // It is asked for every field of every row, so it cuts without a regular expression.

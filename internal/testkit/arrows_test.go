@@ -41,7 +41,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// a vocabulary of a language model, for budgets.
 	"internal/tokens": {outside: []string{"github.com/tiktoken-go/tokenizer"}},
 	// months, quarters and years are the same in questions, in answers, in sample data and in the evaluation.
-	"internal/calendar": {},
+	"internal/calendar": {ours: []string{"english"}},
 	"internal/company":  {ours: []string{"calendar"}},
 	// confirm journals each step of a confirmation's life itself, so that own and third-party tools leave the same record.
 	// and it makes the digest of what it shows, so that no caller can forget it.

@@ -1,0 +1,55 @@
+package english
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestListsAreCutIntoItems(t *testing.T) {
+	for list, want := range map[string][]string{
+		"design, build and test":             {"design", "build", "test"},
+		"Plan; Build, and Test.":             {"Plan", "Build", "Test"},
+		"one thing":                          {"one thing"},
+		" ":                                  {},
+		"design, build and test, and deploy": {"design", "build and test", "deploy"},
+	} {
+		if got := Items(list, 3); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", list, got, want)
+		}
+	}
+}
+
+func TestThingsAreCounted(t *testing.T) {
+	if one, more := Count(1, "invoices"), Count(0, "invoices"); one != "1 invoice" || more != "0 invoices" {
+		t.Errorf("got %q and %q", one, more)
+	}
+}
+
+func TestAmountsAreRead(t *testing.T) {
+	type amount struct {
+		value   float64
+		percent bool
+		length  int
+	}
+	for text, want := range map[string]amount{
+		"$45k":                   {45000, false, 4},
+		"1.5 million, x":         {1.5e6, false, 11},
+		"2,500 dollars":          {2500, false, 13},
+		"90 %":                   {90, true, 4},
+		"5% more":                {5, true, 2},
+		"-3":                     {-3, false, 2},
+		"Three tasks":            {3, false, 5},
+		"twenty.":                {20, false, 6},
+		"two-factor":             {},
+		"one":                    {},
+		"12th":                   {},
+		"":                       {},
+		strings.Repeat("9", 400): {},
+	} {
+		v, percent, n := Amount(text)
+		if got := (amount{v, percent, n}); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
