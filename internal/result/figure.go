@@ -14,6 +14,8 @@ var (
 	stateName  = regexp.MustCompile(`(^|_)(stage|status|state|priority|severity)$|[a-z](Stage|Status|State|Priority|Severity)$`)
 	stateValue = regexp.MustCompile(`^[A-Za-z]+([_ -][A-Za-z]+)*$`)
 
+	moment = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$`)
+
 	signs = map[string]string{"USD": "$", "EUR": "€", "GBP": "£"}
 )
 
@@ -71,6 +73,18 @@ func (f Field) State(name, value string) string {
 	}
 	words := strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(value))
 	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// Prose writes a text of a field of that name within a sentence: a state of work in small
+// letters, a moment by its day. Any other text stays as it is.
+func (f Field) Prose(name, text string) string {
+	if at := moment.FindStringSubmatch(text); at != nil {
+		return at[1]
+	}
+	if state := f.State(name, text); state != text {
+		return strings.ToLower(state)
+	}
+	return text
 }
 
 func grouped(digits string) string {

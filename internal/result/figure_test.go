@@ -26,3 +26,15 @@ func TestFiguresHaveSignsSeparatorsAndUnits(t *testing.T) {
 		}
 	}
 }
+
+func TestStatesAndMomentsAreWrittenInSentences(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"stage", "CLOSED_WON", "closed won"}, {"currentStatus", "in_progress", "in progress"}, {"status", "NEW", "new"},
+		{"created_at", "2026-05-24T10:00:00Z", "2026-05-24"}, {"at", "2026-05-24T23:59:59.5+02:00", "2026-05-24"},
+		{"vendor_name", "AWS", "AWS"}, {"name", "OPEN_SOURCE", "OPEN_SOURCE"}, {"status", "3 of 5", "3 of 5"}, {"day", "2026-05-24", "2026-05-24"}, {"", "", ""},
+	} {
+		if got := (result.Field{}).Prose(c.name, c.text); got != c.want {
+			t.Errorf("%s %q: got %q, want %q", c.name, c.text, got, c.want)
+		}
+	}
+}
