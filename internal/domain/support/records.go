@@ -16,7 +16,7 @@ type Ticket struct {
 	CustomerID    string     `json:"customer_id" field:"show=detail"`
 	CustomerName  string     `json:"customer_name" field:"label=Customer,aka=client"`
 	CustomerEmail string     `json:"customer_email" mask:"caller,mailbox" jsonschema:"format=email" jsonschema_description:"Who opened the ticket; only the domain for those who may not change tickets."`
-	AssignedTo    *string    `json:"assigned_to" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address of the employee who works on it." field:"aka=owner|assignee|agent,aka.none=unassigned|nobody assigned|not assigned"`
+	AssignedTo    *string    `json:"assigned_to" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address of the employee who works on it." field:"aka=owner|assignee|agent,aka.none=unassigned|nobody assigned|not assigned|no owner|no assignee|without an owner|without an assignee|without owner"`
 	Category      string     `json:"category"`
 	Tags          []string   `json:"tags"`
 	CreatedAt     time.Time  `json:"created_at" field:"show=detail,aka=opened"`

@@ -32,7 +32,7 @@ func (s *Server) ticketTools() []tool.Tool {
 
 type searchTickets struct {
 	Query      string `json:"query" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Words to search for; * for every ticket" field:"all=*,aka=about|mention"`
-	Status     string `json:"status,omitempty" jsonschema:"enum=open,enum=in_progress,enum=pending,enum=resolved,enum=closed" jsonschema_description:"Filter by ticket status" field:"aka.open=unresolved|unsolved,aka.pending=waiting for the customer|waiting|on hold,aka.resolved=solved|fixed"`
+	Status     string `json:"status,omitempty" jsonschema:"enum=open,enum=in_progress,enum=pending,enum=resolved,enum=closed" jsonschema_description:"Filter by ticket status" field:"aka.open=unresolved|unsolved,aka.in_progress=unresolved|unsolved,aka.pending=unresolved|unsolved|waiting for the customer|waiting|on hold,aka.resolved=solved|fixed"`
 	Priority   string `json:"priority,omitempty" jsonschema:"enum=low,enum=medium,enum=high,enum=critical" jsonschema_description:"Filter by priority" field:"aka=urgency,aka.critical=urgent,aka.high=urgent"`
 	CustomerID string `json:"customer_id,omitempty" jsonschema_description:"Filter by customer"`
 }
