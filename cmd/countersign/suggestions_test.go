@@ -128,8 +128,8 @@ func TestAnswersAreSentences(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
 	for _, c := range []struct{ person, question, want string }{
-		{"carol.johnson", "Why was RetailMax Loyalty lost?", "RetailMax Loyalty's loss reason is Their present supplier halved the price."},
-		{"auditor.demo", "List all employees", "no tool is open to you."},
+		{"carol.johnson", "Why was RetailMax Loyalty lost?", "RetailMax Loyalty's loss reason: Their present supplier halved the price."},
+		{"auditor.demo", "List all employees", "none of this company's data is open to you here."},
 	} {
 		if s := d.ask(t, c.person, c.question); !strings.HasSuffix(s.text, c.want) {
 			t.Errorf("%s asked %q: got %q, want %q", c.person, c.question, s.text, c.want)

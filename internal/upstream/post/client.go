@@ -49,11 +49,10 @@ type conn struct {
 	net.Conn
 	raw   syscall.RawConn // nil: it cannot be probed, and is not used again
 	in    *bufio.Reader
-	out   []byte    // the request
-	sent  int       // bytes of it
+	out   []byte
 	since time.Time // idle since
-	start func(fd uintptr)
-	alive bool // what start saw
+	peek  func(fd uintptr) bool
+	alive bool // what peek saw
 	abort func()
 
 	secured bool // by TLS
@@ -92,16 +91,16 @@ func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 	if !bounded {
 		until = c.o.Now().Add(c.o.Timeout)
 	}
-	k, err := c.acquire(ctx, r, until)
+	k, err := c.acquire(ctx, until)
 	if err != nil {
 		return Answer{}, errors.Join(ErrNotSent, r.ended(ctx, err))
 	}
-	_ = k.SetDeadline(until) // while the server works, if the request is with it
-	stop := context.AfterFunc(ctx, k.abort)
 	if c.life.Err() != nil { // after the deadline is set: Abort sets another one
-		k.abort()
+		c.discard(k)
+		return Answer{}, errors.Join(ErrNotSent, c.life.Err())
 	}
-	answer, keep, err := c.exchange(k)
+	stop := context.AfterFunc(ctx, k.abort)
+	answer, keep, err := c.exchange(k, r)
 	if !stop() || err != nil || !keep {
 		c.discard(k)
 	} else {
@@ -116,20 +115,19 @@ func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 	return Answer{}, r.ended(ctx, err)
 }
 
-// exchange writes what is left of a request and reads its answer. keep says that the
-// connection is where another answer would begin.
-func (c *Client) exchange(k *conn) (a Answer, keep bool, err error) {
-	if k.sent < len(k.out) {
-		written, err := k.Write(k.out[k.sent:])
-		if err != nil {
-			if k.sent+written == 0 && !k.secured {
-				err = errors.Join(ErrNotSent, err)
-			}
-			return a, false, fmt.Errorf("writing the request: %w", err)
-		}
-	}
+// exchange writes a request and reads its answer. keep says that the connection is
+// where another answer would begin.
+func (c *Client) exchange(k *conn, r Request) (a Answer, keep bool, err error) {
+	k.out = appendRequest(k.out[:0], c.to.host, r)
+	written, err := k.Write(k.out)
 	if cap(k.out) > maxKept {
 		k.out = nil
+	}
+	if err != nil {
+		if written == 0 && !k.secured {
+			err = errors.Join(ErrNotSent, err)
+		}
+		return a, false, fmt.Errorf("writing the request: %w", err)
 	}
 	a, keep, err = readAnswer(k.in, c.o.MaxAnswer)
 	return a, keep && k.raw != nil && k.in.Buffered() == 0, err
@@ -151,28 +149,21 @@ func appendRequest(b []byte, host string, r Request) []byte {
 	return append(append(b, "\r\n\r\n"...), r.Body...)
 }
 
-// acquire returns an idle connection that its server has not ended, or a new one. The
-// request is at its beginning, or sent as far as the connection took it at once.
-func (c *Client) acquire(ctx context.Context, r Request, until time.Time) (*conn, error) {
+// acquire returns an idle connection that its server has not ended, or a new one, with
+// the deadline of the request.
+func (c *Client) acquire(ctx context.Context, until time.Time) (*conn, error) {
 	for {
-		if c.life.Err() != nil {
-			return nil, c.life.Err()
-		}
 		c.mu.Lock()
 		n := len(c.idle)
 		if n == 0 {
 			c.mu.Unlock()
-			k, err := c.open(ctx, until)
-			if err == nil {
-				k.out, k.sent = appendRequest(k.out[:0], c.to.host, r), 0
-			}
-			return k, err
+			return c.open(ctx, until)
 		}
 		k := c.idle[n-1]
 		c.idle = c.idle[:n-1]
 		c.busy[k] = struct{}{}
 		c.mu.Unlock()
-		if k.out, k.sent = appendRequest(k.out[:0], c.to.host, r), 0; c.o.Now().Sub(k.since) < c.o.Idle && k.begin(until) {
+		if c.o.Now().Sub(k.since) < c.o.Idle && k.isAlive(until) {
 			return k, nil
 		}
 		c.discard(k)
@@ -203,13 +194,13 @@ func (c *Client) discard(k *conn) {
 	delete(c.busy, k)
 }
 
-// begin reports whether an idle connection is open and silent: a server that has
-// said anything since its last answer has closed it, or is not to be trusted. If it is, the
-// request is sent as far as that takes no waiting, so that it is with its server before
-// what is needed to wait for the answer. TLS writes by itself.
-func (k *conn) begin(until time.Time) bool {
+// isAlive reports whether an idle connection is open and silent: a server that has
+// said anything since its last answer has closed it, or is not to be trusted. The
+// deadline of the last request may have passed, and would hide what there is.
+func (k *conn) isAlive(until time.Time) bool {
+	_ = k.SetDeadline(until)
 	k.alive = false
-	if !time.Now().Before(until) || k.raw.Control(k.start) != nil || !k.alive {
+	if k.raw.Read(k.peek) != nil || !k.alive {
 		return false
 	}
 	return !k.secured || k.isDrained(until)
@@ -279,11 +270,7 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 		k.Conn, k.secured = secured, true
 	}
 	k.in = bufio.NewReaderSize(k.Conn, maxLine)
-	k.start = func(fd uintptr) {
-		if k.alive = silent(fd); k.alive && !k.secured {
-			k.sent = written(fd, k.out)
-		}
-	}
+	k.peek = func(fd uintptr) bool { k.alive = silent(fd); return true }
 	k.abort = func() { _ = k.SetDeadline(time.Unix(1, 0)) }
 	return k, nil
 }

@@ -2,7 +2,6 @@ package post
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/url"
@@ -131,16 +130,7 @@ func isToken[T string | []byte](name T) bool {
 
 // isValue reports whether a text can be the value of a header.
 func isValue[T string | []byte](value T) bool {
-	i := 0
-	for ; i+8 <= len(value); i += 8 { // tokens are long: eight bytes at once, if none is rare
-		const ones = 0x0101010101010101
-		v := binary.LittleEndian.Uint64([]byte(value[i : i+8]))
-		deleted := v ^ 0x7F*ones
-		if ((v-' '*ones)&^v|(deleted-ones)&^deleted)&(0x80*ones) != 0 {
-			break
-		}
-	}
-	for ; i < len(value); i++ {
+	for i := range len(value) {
 		if c := value[i]; c < ' ' && c != '\t' || c == 0x7F {
 			return false
 		}

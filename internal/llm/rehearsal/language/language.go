@@ -3,12 +3,9 @@
 package language
 
 import (
-	"cmp"
 	_ "embed"
-	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -89,7 +86,7 @@ func (x *Lexicon) Only(section string, words []string) (says bool) {
 }
 
 // Measures lists the sections of words that ask for something of all rows.
-var Measures = []string{"count", "sum", "average", "highest", "lowest", "newest", "oldest", "compare"}
+var Measures = []string{"compare", "count", "sum", "average", "highest", "lowest", "newest", "oldest"}
 
 // MayBeValue reports whether a word could be somebody's name or another value.
 func (x *Lexicon) MayBeValue(word string) bool {
@@ -130,7 +127,7 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 		found.Low = strings.ToLower(found.Text)
 		found.Stem = english.Stem(found.Low)
 		found.Capital = strings.IndexFunc(found.Text, unicode.IsUpper) == 0
-		if found.Text == ":" || found.Text == "," || found.Low == "into" || strings.HasPrefix(found.Low, "because") {
+		if found.Text == ":" || found.Text == "," || found.Low == "into" || found.Low == "with" || strings.HasPrefix(found.Low, "because") {
 			found.Rest = strings.TrimSpace(text)
 		}
 		out, before = append(out, found), found.Low
@@ -143,7 +140,6 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 func (x *Lexicon) token(quoted, code, word, mark string) Token {
 	owner := strings.TrimSuffix(strings.TrimSuffix(code, "'"), "'s")
 	base, end, found := strings.Cut(strings.TrimLeft(word, "'"), "'")
-	n := 2 + slices.Index(english.Numbers, strings.ToLower(word))
 	switch {
 	case code != "":
 		return Token{Text: owner, Kind: Code, Owns: owner != code}
@@ -151,8 +147,6 @@ func (x *Lexicon) token(quoted, code, word, mark string) Token {
 		return Token{Text: mark, Kind: Mark}
 	case word == "":
 		return Token{Text: strings.TrimSpace(quoted), Kind: Quoted}
-	case n > 1:
-		return Token{Text: strconv.Itoa(n), Kind: Number, Value: float64(n)}
 	case english.Plainly(strings.ToLower(word)) != strings.ToLower(word):
 		return Token{Text: word}
 	case found && (end == "" || strings.EqualFold(end, "s")):
@@ -221,13 +215,8 @@ type Token struct {
 	Percent bool
 	Sort    string // of an id: the stem of what it identifies
 	Span    calendar.Span
-	Rest    string // behind a colon, a comma or "because": the text that follows it, as written
+	Rest    string // behind a colon, a comma, "with" or "because": the text that follows it, as written
 }
-
-// amount is a way to write a number, up to where a word ends.
-var amount = regexp.MustCompile(`(?i)^([$€£]?([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?)([km]?)(%| percent| pct)?(?: (thousand|million|mio|billion))?(?: (?:dollars?|usd|euros?|eur|gbp))?)(?:'s)?[.,;:?!)]*(?:\s|$)`)
-
-var scales = map[string]float64{"k": 1e3, "m": 1e6, "thousand": 1e3, "million": 1e6, "mio": 1e6, "billion": 1e9}
 
 // The words behind which a month may be alone, and a year: "may" is a verb, 2019 a number.
 var (
@@ -240,13 +229,8 @@ func valueAt(text, before string, today time.Time) (Token, int) {
 	span, n := calendar.Read(text, today)
 	month, year := span.Months == 1 && !strings.ContainsAny(text[:n], "0123456789 "), span.Months == 12 && n == len("2019")
 	if n > 0 && !(month && !slices.Contains(beforeMonth, before)) && !(year && !slices.Contains(beforeYear, before)) {
-		return Token{Text: text[:n], Kind: Date, Span: span}, n
+		return Token{Text: text[:n], Kind: Date, Span: span}, len(text) - len(strings.TrimPrefix(text[n:], "'s"))
 	}
-	m := append(amount.FindStringSubmatch(text), make([]string, 6)...)
-	v, err := strconv.ParseFloat(strings.ReplaceAll(m[2], ",", ""), 64)
-	v *= cmp.Or(scales[strings.ToLower(m[3])], 1) * cmp.Or(scales[strings.ToLower(m[5])], 1)
-	if err != nil || math.IsInf(v, 0) {
-		return Token{}, 0
-	}
-	return Token{Text: m[1], Kind: Number, Value: v, Percent: m[4] != ""}, len(m[1])
+	v, percent, n := english.Amount(text)
+	return Token{Text: text[:n], Kind: Number, Value: v, Percent: percent}, n
 }

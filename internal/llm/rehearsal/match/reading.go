@@ -113,7 +113,7 @@ func (r *Reading) isOurs(stem string) bool {
 // namesAsked reports whether a column holds the people for whom a word asks: approved_by for "who approved".
 func (r *Reading) namesAsked(f *Field) bool {
 	ofPeople := slices.ContainsFunc(f.Words, func(w string) bool { return r.x.Is(w, "person", "holder") })
-	return ofPeople && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return r.Asked[t.Stem] && f.says(t.Stem) })
+	return ofPeople && r.any(func(stem string) bool { return r.Asked[stem] && f.says(stem) })
 }
 
 // Relevance counts how far the question's words ask for a column; other words of its name count against it.
@@ -239,6 +239,11 @@ func (c Clause) low(i int) string {
 }
 
 func (c Clause) lows(i int) []string { return language.Run(c.Tokens[min(i, len(c.Tokens)):]) }
+
+// any reports whether a word of the clause has such a stem.
+func (c Clause) any(fits func(stem string) bool) bool {
+	return slices.ContainsFunc(c.Tokens, func(t language.Token) bool { return fits(t.Stem) })
+}
 
 func (c Clause) has(words ...string) bool {
 	return slices.ContainsFunc(c.Tokens, func(t language.Token) bool { return slices.Contains(words, t.Low) })

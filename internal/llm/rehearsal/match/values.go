@@ -11,6 +11,7 @@ import (
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/result"
 )
 
 // bounds are a value and the words around it, which may make it the end of a range.
@@ -55,7 +56,6 @@ func (r reader) number(i int, b bounds) {
 	t, f := r.Tokens[i], r.numberFor(i, b.side)
 	figure := strconv.FormatFloat(t.Value, 'f', -1, 64)
 	switch {
-	case t.Percent && f != nil && f.Unit != "percent" && !r.Tool.Writes(): // "more than 50%" is no amount
 	case f != nil && f.side != none && !r.Tool.Writes():
 		if r.Args[f.Name] = Cents(t.Value); b.beyond {
 			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.base}, Keeps: func(_ string, n float64) bool { return n != t.Value }})
@@ -75,7 +75,7 @@ func (r reader) number(i int, b bounds) {
 	case r.Tool.Lists() && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), language.Measures...) || r.x.Is(r.low(i+1), language.Measures...)):
 		r.Args["limit"] = min(50, max(1, t.Value))
 		r.take(read, i, 1, 1)
-	case b.side != none && !yearShape.MatchString(t.Text) && r.among(Number, func(_ string, n float64) bool {
+	case b.side != none && !yearShape.MatchString(t.Text) && r.among(Number, "", func(_ string, n float64) bool {
 		return cmp.Compare(t.Value, n) == int(b.side) || !b.beyond && n == t.Value
 	}):
 		r.Tokens[i].Text = r.Tool.Column(r.Filters[len(r.Filters)-1].Column).Figure(figure, "")
@@ -88,7 +88,9 @@ var yearShape = regexp.MustCompile(`^(19|20|21)\d\d$`)
 // numberFor is the free input that a number is for, by the words around it, or that an order still misses.
 func (r reader) numberFor(i int, end side) *Field {
 	year := yearShape.MatchString(r.Tokens[i].Text)
-	free := func(f *Field) bool { return f.Is(Number) && !r.taken(f) && (year || !f.has("year")) }
+	free := func(f *Field) bool {
+		return f.Is(Number) && !r.taken(f) && (year || !f.has("year")) && (r.Tool.Writes() || !r.Tokens[i].Percent || f.Unit == "percent") // "more than 50%" is no amount
+	}
 	said := func(f *Field) bool {
 		return free(f) && (end != none && f.side == end || f.has("year", r.low(i-1), r.low(i+1)))
 	}
@@ -122,6 +124,7 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 		s.To = s.From
 	}
 	fits, last := []*Field(nil), none
+	dated := r.Tool.column(func(f *Field) bool { return f.Name == r.Tool.DateColumn() && r.any(r.Tool.Names) })
 	for _, f := range r.Tool.Inputs {
 		if f.Is(Date) && !r.taken(f) && (b.side == none || b.side == f.side) {
 			fits, last = append(fits, f), max(last, f.side)
@@ -130,31 +133,37 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 	within := func(day string, _ float64) bool {
 		return (b.side == upper || day >= s.From.Format(time.DateOnly)) && (b.side == lower || day < s.To.Format(time.DateOnly))
 	}
-	if len(fits) == 0 || fits[0].base != fits[len(fits)-1].base || b.side != lower && fits[0].side == lower && last != upper {
-		return r.among(Date, within)
+	said := func(f *Field) bool { return r.any(f.says) }
+	switch {
+	case len(fits) == 0 || fits[0].base != fits[len(fits)-1].base || b.side != lower && fits[0].side == lower && last != upper:
+		return r.among(Date, dated.Name, within)
+	case !slices.ContainsFunc(fits, said) && !dated.has(fits[0].Words...) && dated.Show != result.ShowDetail && r.among(Date, dated.Name, within):
+		return true // "invoices of last month" are not those that were due in it
 	}
 	for _, f := range fits {
 		r.Args[f.Name] = f.Day(s)
 	}
 	if b.side == none && len(fits) == 1 && last == upper { // by which there are rows of earlier days, too
-		r.among(Date, within)
+		r.among(Date, "", within)
 	}
 	return true
 }
 
-// among keeps the rows of a list whose value in the column that a word names is kept.
-func (r reader) among(kind Kind, keeps func(text string, number float64) bool) bool {
+// among keeps the rows of a list whose value in the column that a word names, or else in another one, is kept.
+func (r reader) among(kind Kind, instead string, keeps func(text string, number float64) bool) bool {
 	said := func(f *Field, t language.Token) bool {
 		money := t.Kind == language.Number && (t.Value >= 1000 || strings.ContainsAny(t.Text, "$€£")) // "deals under 100k"
 		return money && f.Name == r.Tool.Amount() || t.Kind == language.Word && f.says(t.Stem) && !r.others(t.Stem)
 	}
-	f := r.Tool.column(func(f *Field) bool {
-		return f.Is(kind) && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return said(f, t) })
-	})
-	if f.Name == "" || !r.Tool.Lists() {
+	percent := slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Percent && kind == Number })
+	column := cmp.Or(r.Tool.column(func(f *Field) bool {
+		return f.Is(kind) && percent == (f.Unit == "percent") && (percent || slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return said(f, t) }))
+	}).Name, instead)
+	if column == "" || !r.Tool.Lists() {
 		return false
 	}
-	r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: keeps})
+	r.Filters = append(r.Filters, Filter{Entity: Entity{Column: column}, Keeps: keeps})
+	r.Score -= map[bool]int{true: 1}[column == instead]
 	return true
 }
 
@@ -166,7 +175,8 @@ func (r reader) choices() {
 			for i := range r.Tokens {
 				by := r.Tool.Columns.Named(strings.Join(p.words, "_")+"_by") != nil && r.has("who") // "who approved it" asks for no state
 				extreme := f.Is(Number) && r.has("most", "least")
-				if r.taken(f) || by || extreme || dated && f.Is(Date) || !r.reads(i, p.words) {
+				happened := dated && f.Is(Choice) && r.Tool.column(func(f *Field) bool { return f.Is(Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != "" // "opened this week"
+				if r.taken(f) || by || extreme || happened || dated && f.Is(Date) || !r.reads(i, p.words) {
 					continue
 				}
 				switch r.take(given, i, len(p.words), 4); {
@@ -176,7 +186,7 @@ func (r reader) choices() {
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: other})
 				case f.Is(Date): // of which only today has words
 					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.Format(time.DateOnly)
-				case r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
+				case (r.low(0) == "is" || r.low(0) == "was") && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
 					r.Asked[english.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
 				case len(p.values) == 1 && r.Tool.Inputs.Named(f.Name) == f:
 					r.Args[f.Name], r.Asked[r.Tokens[i].Stem] = p.values[0], f.Type == "boolean" // "what is blocked, and by what?"
@@ -205,7 +215,7 @@ func (r reader) measure(i int) {
 		n := r.x.Phrase(kind, r.lows(i))
 		switch {
 		case !r.Tool.Lists() || n == 0 || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
-		case r.Measure.Kind == "":
+		case r.Measure.Kind == "" || r.Measure.Kind == "sum" && !r.x.Is(kind, "grouped"): // "how much was the last one?"
 			r.Measure = Measure{Kind: kind, Count: 1}
 			r.take(read, i, n, 0)
 			r.extent(i + n)
@@ -236,14 +246,14 @@ func (r reader) extent(end int) {
 		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(t.Stem) }).Name // customer_name for "customers"
 		switch {
 		case !r.free(at) || m.OverDates():
-		case m.Kind == "count" && of != "" && each:
+		case of != "" && each && r.x.Is(m.Kind, "grouped"):
 			m.By, m.Of = of, t.Low
 			r.take(read, at-1, 2, 1)
 		case r.has("most", "fewest") && (whose || r.low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
 			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"
 			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], named)]
 			r.take(read, at, 1, 4)
-		case m.Kind != "count" && r.Tool.Amount() != "" && name != "" && english.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end):
+		case m.Kind != "count" && r.Tool.Amount() != "" && name != "" && (english.Plural(t.Low) || r.low(at+1) == "") && !r.isAnchor(at) && !r.isAnchor(end):
 			m.By, m.Of = name, t.Low
 			r.take(read, at, 1, 4)
 		}

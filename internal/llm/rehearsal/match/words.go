@@ -84,7 +84,8 @@ func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
 	words, x := language.Lows(clause.Tokens), c.Words
 	text := strings.Join(words, " ")
 	m, opening := append(deed.FindStringSubmatch(language.Text(clause.Tokens)), "", "", ""), howto.FindString(text)
-	named := clause.negations == 0 && len(words) > 0 && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide")
+	measured := slices.ContainsFunc(words, func(w string) bool { return x.Is(w, language.Measures...) }) // "the most helpful article"
+	named := clause.negations == 0 && len(words) > 0 && !measured && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide")
 	guides := (opening != "" || named) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
 	f := t.Inputs.First(func(f *Field) bool { return f.Is(Search) && (guides || f.also[strings.ToLower(m[1])]) })
 	other := slices.ContainsFunc(clause.Tokens, func(w language.Token) bool {
@@ -116,13 +117,14 @@ func (r *Reading) name(i int) {
 	ofSort := func(f *Field) bool { return ids(f) && e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
 	only := func(f *Field) bool { return ids(f) && !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
 	id := cmp.Or(r.Tool.Inputs.First(needed), r.Tool.Inputs.First(ofSort), r.Tool.Inputs.First(only))
+	ofTeam := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[r.Tokens[i].Stem] }          // "my team's expenses"
 	teams := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[english.Stem(r.low(e.end))] } // "deals of my team"
 	text := r.Tool.Inputs.First(func(f *Field) bool {                                                           // the rows themselves say whose they are: a search for the name would find other things
 		named := !r.Tool.Lists() && f.says(english.Stem(r.low(e.at-1))) // "the workspace Atlas"
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns)
 	})
 	switch {
-	case r.ofOther(e), e.Self && (reader{r}).boundsOf(i).beyond: // "more than me" is not about me
+	case r.ofOther(e), r.x.Is(r.low(i-1), "self") && slices.ContainsFunc(r.c.Open, ofTeam), e.Self && (reader{r}).boundsOf(i).beyond: // "more than me" is not about me
 		return
 	case r.waits() && (e.Self || e.owns || e.at > r.Target.at): // "Ben's team", "who reports to Ben"
 		r.Target.Entity = e

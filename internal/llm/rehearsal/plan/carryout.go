@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -53,10 +52,10 @@ func (p *planner) carryOut(r *match.Reading) string {
 // each carries an order out for each of the texts that a person lists for it, as many as they said.
 func (p *planner) each(r *match.Reading) string {
 	in := r.Tool.Inputs.First(func(f *match.Field) bool { return f.IsText() && f.Required })
-	texts := items(fmt.Sprint(cmp.Or(r.Args[in.Name], any(""))), r.Each)
+	texts := english.Items(fmt.Sprint(cmp.Or(r.Args[in.Name], any(""))), r.Each)
 	for len(texts) == 0 || r.Each > 0 && len(texts) != r.Each {
 		answer, given := p.next()
-		if texts = items(answer, r.Each); !given {
+		if texts = english.Items(answer, r.Each); !given {
 			panic(end{text: fmt.Sprintf("What should the %s%ss be, separated by commas?", strings.TrimPrefix(fmt.Sprint(r.Each, " "), "0 "), strings.Join(in.Words, " "))})
 		}
 	}
@@ -65,17 +64,6 @@ func (p *planner) each(r *match.Reading) string {
 		one.Each, one.Plural, one.Verb, one.Args = 0, false, r.Tool.Info.Name, with(r.Args, in.Name, texts[i])
 		return p.carryOut(&one)
 	})
-}
-
-var between = regexp.MustCompile(`[,;\n]\s*(?:and\s)?\s*`)
-
-// items are those of a list: "design, build and test". An "and" that gives more than n may be part of one.
-func items(list string, n int) []string {
-	texts := between.Split(strings.Trim(list, " .\n"), -1)
-	if before, after, found := strings.Cut(texts[len(texts)-1], " and "); found && len(texts) != n {
-		texts = append(texts[:len(texts)-1], before, after)
-	}
-	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
 // settle works out the values that are given relative to the present ones.
@@ -130,11 +118,8 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		r.Filters = append(r.Filters, theirs)
 	}
 	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return p.passes(r.Tool, f, args) })
-	pages := maxPages
-	if (r.Measure.Kind == "" || r.Measure.Column != "" && r.Measure.By == "") && len(r.Filters) == 0 {
-		pages = 1
-	}
-	l := p.fetchPages(r.Tool, args, pages)
+	one := (r.Measure.Kind == "" || r.Measure.Column != "" && r.Measure.By == "") && len(r.Filters) == 0
+	l := p.fetchPages(r.Tool, args, map[bool]int{true: 1, false: maxPages}[one])
 	named := slices.ContainsFunc(l.Rows, func(one result.Row) bool { named, _ := owner(p.Catalog, one); return named })
 	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return f.Self && f.Column == "" && !named })
 	l.Remark = cmp.Or(speak.Hidden(r, l.Rows), l.Remark)
@@ -142,7 +127,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		read := len(l.Rows)
 		l.Rows = slices.DeleteFunc(l.Rows, func(one result.Row) bool { return !fits(p.Catalog, one, f) })
 		if len(l.Rows) == 0 && f.Text != "" {
-			if len(r.Said()) > 1 { // another value may be why
+			if len(r.Args)+len(r.Filters) > 1 { // another value may be why
 				panic(end{none: true, text: speak.List(r, about, l, 0)})
 			}
 			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), "for"), f.Text, l.More, read)})

@@ -137,10 +137,13 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 	const most, longest = 6, 60 // parts, and words of an order before its remark
 	start := 0
 	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
-		names := t.Low == "into" && i+1 < len(tokens) && p.Knows(tokens[i+1].Stem) // "into three subtasks", "into subtasks A and B"
+		next := slices.Concat(tokens[min(i+1, len(tokens)):], []language.Token{{}})[0]
+		takes := func(t *match.Tool) bool { return t.Writes() && t.Inputs.Named(next.Low).Is(match.Prose) }
+		names := t.Low == "into" && p.Knows(next.Stem) || t.Low == "with" && !slices.ContainsFunc(p.Open, takes) // "into three subtasks", "into subtasks A and B"
 		if t.Rest != "" && !names && (t.Low == "," || t.Low == "into") == (separators == "") && i-start <= longest {
+			remark := strings.Trim(strings.TrimPrefix(t.Rest, map[bool]string{true: next.Text + " "}[t.Low == "with"]), `"`) // "with resolution replaced the cable"
 			prose := func(f *match.Field) bool { return t.Low != "," || f.Required && f.Is(match.Prose) }
-			if c := p.choose(tokens[start:i], t.Rest); len(c) > 0 && c[0].Tool.Writes() && c[0].Tool.Inputs.First(prose) != nil {
+			if c := p.choose(tokens[start:i], remark); len(c) > 0 && c[0].Tool.Writes() && c[0].Tool.Inputs.First(prose) != nil {
 				return append(plans, c)
 			}
 		}
@@ -174,7 +177,9 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 			open = append(open, r)
 		}
 	}
-	rank := func(r *match.Reading) int { return 2*r.Score + map[bool]int{true: 1}[r.Strong] }
+	rank := func(r *match.Reading) int {
+		return 3*r.Score + map[bool]int{true: 2}[r.Strong] + map[bool]int{true: 1}[p.listed(r.Tool)]
+	}
 	for _, c := range []choice{open, closed} {
 		slices.SortStableFunc(c, func(a, b *match.Reading) int { return rank(b) - rank(a) })
 	}
@@ -185,6 +190,11 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	return open
 }
 
+// listed reports whether the last list was the tool's.
+func (p *planner) listed(t *match.Tool) bool {
+	return len(p.lists) > 0 && p.lists[len(p.lists)-1].Tool == t.Info.Name
+}
+
 // perform carries out the likeliest meaning of a part by whose values something is found.
 func (p *planner) perform(c choice) string {
 	switch {
@@ -193,7 +203,7 @@ func (p *planner) perform(c choice) string {
 		return refuse(p.Catalog, c[max(0, i)])
 	case c[0].Tool.Writes():
 		return p.order(c)
-	case len(c) > 1 && c[0].Score == c[1].Score && !c[0].Strong && !c[1].Strong && len(c[0].Values) == 0: // "what is open?"
+	case len(c) > 1 && c[0].Score == c[1].Score && !c[0].Strong && !c[1].Strong && len(c[0].Values) == 0 && !p.listed(c[0].Tool): // "what is open?"
 		panic(end{none: true, text: decline(p.Catalog, c[0].Tokens)})
 	}
 	var first end
@@ -273,7 +283,7 @@ func (p *planner) smallTalk() string {
 	case says("thanks"):
 		return "You are welcome."
 	case len(words) == 0, says("hello"), says("help"):
-		return "Please ask a question. I can answer: " + offer(p.Catalog, match.Clause{Order: -1})
+		return "Please ask a question; " + offer(p.Catalog, match.Clause{Order: -1})
 	case len(p.answers) > 0 && says("no"):
 		return "All right. Nothing was changed."
 	case p.waiting && (says("yes") || says("no")):

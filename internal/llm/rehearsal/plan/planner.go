@@ -124,7 +124,9 @@ func all(n int, part func(i int) string) string {
 // decline says what cannot be done, and what to ask instead.
 func decline(c *match.Catalog, tokens []language.Token) string {
 	clause, why := match.NewClause(c.Words, tokens, ""), ""
-	for i, r := range ranked(c, clause) {
+	likely := ranked(c, clause)
+	orders := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return !r.Strong || !r.Tool.IsOrdered(c.Words, clause) })
+	for i, r := range append(orders, likely...) {
 		unread := speak.Clean(r.Unread())
 		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) || r.Strong && !r.Tool.Writes()); {
 		case i == 0 && closed && len(c.Open) > 0: // to one for whom nothing is open, no role tells what is missing
@@ -135,7 +137,7 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 			why = fmt.Sprintf(" because I do not understand %q", unread)
 		}
 	}
-	return "I can't do that here" + why + "; you may ask me instead: " + offer(c, clause)
+	return "I can't do that here" + why + "; " + offer(c, clause)
 }
 
 // ranked are the readings of a clause by all tools, the likeliest first.
@@ -151,7 +153,6 @@ func ranked(c *match.Catalog, clause match.Clause) (likely []*match.Reading) {
 
 // offer names the three likeliest questions that tools declare, before what others do.
 func offer(c *match.Catalog, clause match.Clause) string {
-	const most = 3
 	var asks, others []string
 	for _, r := range ranked(c, clause) {
 		switch t := r.Tool; {
@@ -163,20 +164,20 @@ func offer(c *match.Catalog, clause match.Clause) string {
 		}
 	}
 	asks = append(asks, others...)
-	return cmp.Or(result.Join(asks[:min(most, len(asks))], "or"), "nothing, because no tool is open to you") + "."
+	return map[bool]string{true: "you may ask me: "}[len(asks) > 0] + cmp.Or(result.Join(asks[:min(3, len(asks))], "or"), "none of this company's data is open to you here") + "."
 }
 
 // refuse names what is closed, the roles that it takes, and what one may ask instead.
 func refuse(c *match.Catalog, r *match.Reading) string {
 	key := speak.Column(r)
-	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+r.Tool.Noun, r.Tool.Info.Roles, "You may ask me instead: "+offer(c, r.Clause)
+	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+r.Tool.Noun, r.Tool.Info.Roles, offer(c, r.Clause)
 	if shown := r.Tool.Column(key); len(shown.Roles) > 0 { // who may list people need not see their pay
 		what, roles = shown.Head(key), shown.Roles
 		ofOne := func(t *match.Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil }
 		if slices.ContainsFunc(c.Open, ofOne) {
-			instead = "You can ask for your own " + what + "."
+			instead = "you can ask for your own " + what + "."
 		}
 	}
 	asked := speak.Clean(language.Text(r.Tokens))
-	return fmt.Sprintf("I'm sorry, “%s” is not open to you. For the %s it takes one of these roles: %s. %s", asked, what, result.Join(roles, "or"), instead)
+	return fmt.Sprintf("I'm sorry, “%s” is not open to you. For the %s it takes one of these roles: %s; %s", asked, what, result.Join(roles, "or"), instead)
 }

@@ -74,7 +74,7 @@ func Title(r result.Row) string {
 	if i := slices.IndexFunc(r.Keys, func(k string) bool { return english.LastWord(k) == "year" }); i >= 0 {
 		name += fmt.Sprintf(" %v", r.Values[r.Keys[i]])
 	}
-	return strings.TrimSpace(Clean(id) + " " + Clean(name))
+	return strings.TrimSpace(Clean(id) + " " + Clean(result.Field{}.Prose(nameKey(r), name)))
 }
 
 // Described puts up to two short texts of a row in brackets.
@@ -82,7 +82,7 @@ func Described(r result.Row) string {
 	parts, name := []string(nil), nameKey(r)
 	for _, k := range r.Keys {
 		if len(parts) < 2 && k != name && !isNamePart(k) && short(r, k) {
-			parts = append(parts, r.Text(k))
+			parts = append(parts, result.Field{}.Prose(k, r.Text(k)))
 		}
 	}
 	if len(parts) == 0 {

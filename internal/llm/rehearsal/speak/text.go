@@ -28,7 +28,8 @@ func Failure(a *Answer) string {
 func Label(t *match.Tool, key string) string { return t.Column(key).Head(key) }
 
 func value(t *match.Tool, key string, v any) string {
-	return cmp.Or(Clean(t.Column(key).Field.Text(v, "")), "not recorded")
+	f := t.Column(key).Field
+	return cmp.Or(Clean(f.Prose(key, f.Text(v, ""))), "not recorded")
 }
 
 func facts(t *match.Tool, one result.Row, keys []string) string {
@@ -141,11 +142,14 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	case isBool && slices.Contains([]string{"is", "are", "does"}, r.Tokens[0].Low):
 		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], Clean(name), label)
 	}
+	if strings.Count(name, " ") > 2 && whose != "The" { // what has a title, not a name
+		whose = Clean(name) + ":"
+	}
 	said := strings.TrimSuffix(value(r.Tool, key, data.Values[key]), ".")
 	if slices.ContainsFunc([]string{"ed", "spent", " by", " to"}, func(end string) bool { return strings.HasSuffix(label, end) }) && name != "" { // "hired", "approved by"
 		return fmt.Sprintf("%s: %s %s.", Clean(name), label, said)
 	}
-	return fmt.Sprintf("%s %s is %s.", whose, label, said)
+	return fmt.Sprintf("%s %s%s %s.", whose, label, map[bool]string{true: ":", false: " is"}[strings.Count(said, " ") > 3], said) // of a sentence
 }
 
 // Hidden says how many rows hide what is asked for, or what narrows them, and who may see it.
@@ -157,7 +161,7 @@ func Hidden(r *match.Reading, rows []result.Row) string {
 	for _, key := range keys {
 		masked := slices.DeleteFunc(slices.Clone(rows), func(one result.Row) bool { return !Masked(one, key) })
 		if n := len(masked); n > 0 {
-			return hidden("The "+Label(r.Tool, key)+" of "+Counted(n, r.Tool.Rows), r.Tool.Column(key))
+			return hidden("The "+Label(r.Tool, key)+" of "+english.Count(n, r.Tool.Rows), r.Tool.Column(key))
 		}
 	}
 	return ""
@@ -181,10 +185,10 @@ func Column(r *match.Reading) string {
 
 // List answers from rows, and says whether they are all; before is how many of the list were shown already.
 func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) {
-	which, counted := narrowed(r, about), Counted(len(l.Rows), r.Tool.Rows)
+	which, counted := narrowed(r, about), english.Count(len(l.Rows), r.Tool.Rows)
 	switch first := append(l.Rows, result.Row{})[0]; {
 	case r.Measure.Kind == "count" && r.Measure.By != "" && !l.More:
-		answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, totals(r.Tool, l.Rows, r.Measure.By, ""), r.Tool.Rows)
+		answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, totals(r, l.Rows, ""), r.Tool.Rows)
 	case r.Measure.Kind == "count": // a part is never taken for the whole
 		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + map[bool]string{true: "more than "}[l.More] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
@@ -204,11 +208,6 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	}
 	answer += map[bool]string{true: "\n\nThe list is incomplete: there are more."}[l.More]
 	return answer + map[bool]string{true: ` Say "next page" to see them.`}[l.More && r.Measure.Kind == ""]
-}
-
-// Counted writes a number of things.
-func Counted(n int, noun string) string {
-	return fmt.Sprintf("%d %s", n, map[bool]string{true: english.Singular(noun), false: noun}[n == 1])
 }
 
 // narrowed says in brackets what a list was kept to, in the question's words.
@@ -233,9 +232,11 @@ func measured(r *match.Reading, which string, l *Answer) string {
 		return key != r.Tool.Rows && (one.Values[key] == nil || Masked(one, key))
 	})
 	if r.Measure.By != "" {
-		rows = totals(r.Tool, rows, r.Measure.By, key)
+		rows = totals(r, rows, key)
 	}
 	switch {
+	case len(rows) > 0 && adding[r.Measure.Kind] != "" && r.Measure.By != "":
+		return fmt.Sprintf("The %s%s%s by %s, over %s:", adding[r.Measure.Kind], Label(r.Tool, key), which, r.Measure.Of, english.Count(len(l.Rows), r.Tool.Rows)) + lines(r, rows, key)
 	case len(rows) == 0:
 		return fmt.Sprintf("I cannot work that out: none of the %s has %s that you may see.", r.Tool.Rows, cmp.Or(Label(r.Tool, key), "such a number or date"))
 	case r.Measure.By == "" && slices.Contains([]string{"sum", "average", "compare"}, r.Measure.Kind):
@@ -260,21 +261,23 @@ func measuredColumn(r *match.Reading, rows []result.Row) string {
 	return cmp.Or(key, r.Tool.Amount())
 }
 
+var adding = map[string]string{"sum": "total ", "average": "average "}
+
 // added writes a sum or an average; to compare, the sums of all amounts, and the rows.
 func added(r *match.Reading, rows []result.Row, key, which string) string {
-	word, by, keys, list := "total ", 1, []string{key}, ""
-	switch r.Measure.Kind {
+	by, keys, kind := 1, []string{key}, r.Measure.Kind
+	list := map[bool]string{true: lines(r, rows)}[kind == "compare" || kind == "sum" && len(rows) <= maxRows]
+	switch kind {
 	case "average":
-		word, by = "average ", len(rows)
+		by = len(rows)
 	case "compare":
-		word, list = "", lines(r, rows)
 		keys = slices.DeleteFunc(slices.Clone(rows[0].Keys), func(k string) bool { return rows[0].Values[k] == nil || rows[0].Text(k) != "" || !match.IsAmount(k) })
 	}
 	all := result.Row{Values: map[string]any{}}
 	for _, k := range keys {
 		all.Values[k] = sum(rows, k, by)
 	}
-	return fmt.Sprintf("In all%s, over %s: %s%s.", which, Counted(len(rows), r.Tool.Rows), word, facts(r.Tool, all, keys)) + list
+	return fmt.Sprintf("In all%s, over %s: %s%s.", which, english.Count(len(rows), r.Tool.Rows), adding[kind], facts(r.Tool, all, keys)) + list
 }
 
 func sum(rows []result.Row, key string, by int) json.Number {
@@ -288,7 +291,7 @@ func sum(rows []result.Row, key string, by int) json.Number {
 
 // ranked names the extreme rows, or the values of a column whose rows have the largest sums.
 func ranked(r *match.Reading, rows []result.Row, key, which string) string {
-	m, keys := r.Measure, slices.Compact([]string{key, r.Tool.Rows})
+	m, keys := r.Measure, slices.Compact([]string{key, map[bool]string{true: r.Tool.Amount(), false: r.Tool.Rows}[r.Measure.By == ""]})
 	slices.SortStableFunc(rows, func(a, b result.Row) int {
 		x, _ := a.Number(key)
 		y, _ := b.Number(key)
@@ -311,16 +314,17 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	return fmt.Sprintf("The %d %s with the %s:", n, cmp.Or(m.Of, r.Tool.Rows), extreme) + lines(r, rows[:n], keys...)
 }
 
-// totals adds up a column over the rows that share a value: one row for each value.
-func totals(t *match.Tool, rows []result.Row, by, key string) (out []result.Row) {
-	shared := map[string][]result.Row{}
+// totals adds up a column over the rows that share a value, or averages it: one row for each value.
+func totals(r *match.Reading, rows []result.Row, key string) (out []result.Row) {
+	by, shared := r.Measure.By, map[string][]result.Row{}
 	for _, one := range rows {
 		shared[one.Text(by)] = append(shared[one.Text(by)], one)
 	}
 	for _, name := range slices.Sorted(maps.Keys(shared)) {
 		of := json.Number(strconv.Itoa(len(shared[name])))
 		if name != "" || key == "" {
-			out = append(out, result.Row{Keys: []string{"name", key, t.Rows}, Values: map[string]any{"name": cmp.Or(name, "none"), key: sum(shared[name], key, 1), t.Rows: of}})
+			n := map[bool]int{true: len(shared[name]), false: 1}[r.Measure.Kind == "average"]
+			out = append(out, result.Row{Keys: []string{"name", key, r.Tool.Rows}, Values: map[string]any{"name": cmp.Or(name, "none"), key: sum(shared[name], key, n), r.Tool.Rows: of}})
 		}
 	}
 	return out
