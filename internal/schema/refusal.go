@@ -144,7 +144,11 @@ func sentence(where string, k jsonschema.ErrorKind) string {
 			return fmt.Sprintf("Which day? Say one of the years %d to %d, like 2026-01-31.", firstYear, lastYear)
 		}
 	case *kind.Type:
-		if len(k.Want) == 1 && plainTypes[k.Want[0]] != "" {
+		switch {
+		case len(k.Want) != 1:
+		case k.Want[0] == "null":
+			return "" // the other alternative says it
+		case plainTypes[k.Want[0]] != "":
 			return the + " must be " + plainTypes[k.Want[0]] + "."
 		}
 	}

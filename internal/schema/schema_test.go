@@ -48,7 +48,7 @@ func TestArgumentsAreCheckedInWords(t *testing.T) {
 func TestPeopleReadWhatIsWrong(t *testing.T) {
 	s, err := Compile([]byte(`{"type":"object","additionalProperties":false,"properties":{"deal_id":{"type":"string","pattern":"^[0-9a-f]{24}$"},"employee_id":{"type":"string","format":"uuid"},
 		"due_before":{"type":"string","format":"date"},"fiscal_year":{"type":"integer","minimum":2000},"note":{"type":"string","minLength":10},"stage":{"enum":["CLOSED_WON","OPEN"]},
-		"month":{"type":"string","pattern":"^....-..$"},"active":{"type":"boolean"}}}`), Options{Formats: true})
+		"month":{"type":"string","pattern":"^....-..$"},"active":{"type":"boolean"},"files":{"anyOf":[{"type":"array"},{"type":"null"}]}}}`), Options{Formats: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +59,7 @@ func TestPeopleReadWhatIsWrong(t *testing.T) {
 		`{"stage":"LOST"}`:                  "The stage must be one of closed won, open.",
 		`{"month":"May"}`:                   "The month is not written as it should be.",
 		`{"fiscal_year":"x","active":"on"}`: "The active must be yes or no. The fiscal year must be a whole number.",
+		`{"files":"x"}`:                     "The files must be a list.",
 		`{"colour":1}`:                      fault.Unfit, `[1]`: fault.Unfit,
 	} {
 		_, err := s.Wrong(json.RawMessage(args))

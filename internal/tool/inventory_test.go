@@ -60,6 +60,7 @@ func TestIncompleteDeclarationsDoNotStart(t *testing.T) {
 		"no roles":                 {read[testkit.Note](spec(func(s *tool.Spec) { s.Allow = nil })), "allows no role"},
 		"no description":           {read[testkit.Note](spec(func(s *tool.Spec) { s.Description = "" })), "needs a title and a description"},
 		"a bad name":               {read[testkit.Note](spec(func(s *tool.Spec) { s.Name = "Get-X" })), "needs a name"},
+		"an input's name":          {read[testkit.Note](spec(func(s *tool.Spec) { s.Narrow = "entity_type" })), "has the name of an input"},
 		"rows without pages":       {read[[]testkit.Note](whole()), "rows are for lists"},
 		"a text that is not there": {read[tree](spec(func(s *tool.Spec) { s.Untrusted = []string{"text", "sub_title"} })), "calls sub_title untrusted"},
 		"an envelope as output":    {read[result.Envelope](whole()), "must not build an envelope"},

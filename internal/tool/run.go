@@ -197,6 +197,7 @@ func (t Tool) check(o Options) error {
 	}
 	need(toolName.MatchString(t.spec.Name), "needs a name of small letters, digits and underscores, 64 at most")
 	need(t.spec.Title != "" && t.spec.Description != "", "needs a title and a description")
+	need(!strings.Contains(t.spec.Noun+t.spec.Narrow, "_"), "has the name of an input in its noun, or in what narrows it: people read both")
 	need(len(t.spec.Allow) > 0, "allows no role")
 	for _, role := range t.spec.Allow {
 		need(o.Declares(role), "allows "+string(role)+", a role that the domain does not declare")

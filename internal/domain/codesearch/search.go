@@ -111,7 +111,7 @@ func (s *Server) visible(scope Scope, name string) ([]string, error) {
 		return nil, errRepositoryNotFound.New("There is no repository %q.", name)
 	case len(s.options.Repositories) == 0:
 		return nil, errNotIndexed.New("No repository is configured for code search.").
-			Suggest("Ask the operator to name repositories in the configuration (codesearch.repositories) and to build their index.")
+			Suggest("Ask your administrator.").Instruct("Ask the operator to name repositories in the configuration (codesearch.repositories) and to build their index.")
 	}
 	return names, nil
 }

@@ -38,13 +38,13 @@ func entityTools(s *Server) []tool.Tool {
 			Description: "Take the deletion of an entity back, with the links that were deleted together with it.",
 		}, undeleteEntity),
 		list(s, tool.Spec{
-			Name: "list_entities", Title: "List entities", Allow: everyone, Noun: "entities", Narrow: "entity_type or tags", Untrusted: entityTexts,
+			Name: "list_entities", Title: "List entities", Allow: everyone, Noun: "entities", Narrow: "type or tags", Untrusted: entityTexts,
 			Description: "List the entities of a workspace by type or tags.",
 		}, func(ctx context.Context, sc scope, in listEntitiesInput, p store.Page) ([]record.Entity, int, error) {
 			return sc.Entities(ctx, in.Type, record.Words(in.Tags), p)
 		}),
 		list(s, tool.Spec{
-			Name: "search_entities", Title: "Search entities", Allow: everyone, Noun: "entities", Narrow: "more words or entity_type", Untrusted: entityTexts,
+			Name: "search_entities", Title: "Search entities", Allow: everyone, Noun: "entities", Narrow: "more words or a type", Untrusted: entityTexts,
 			Description: "Find the entities that have every word in their name or identifier; parts of words count. The best match is first.",
 		}, func(ctx context.Context, sc scope, in searchEntitiesInput, p store.Page) ([]record.Entity, int, error) {
 			return sc.SearchEntities(ctx, in.Term, in.Type, p)

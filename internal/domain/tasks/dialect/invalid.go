@@ -85,7 +85,8 @@ func filter(v *tool.Violation) error {
 
 // NoFilter is INVALID_FILTER: a value of a filter that none of the valid ones is.
 func NoFilter(name string, value any, valid []string) error {
-	return record.ErrFilter.New("%q is no valid %s.", fault.Clip(asSent(value), 80), strings.ReplaceAll(name, "_", " ")).Instruct("Valid are: %s.", strings.Join(valid, ", ")).
+	return record.ErrFilter.New("%q is no valid %s.", fault.Clip(asSent(value), 80), strings.ReplaceAll(name, "_", " ")).
+		Suggest("It must be %s.", record.Spoken(valid)).Instruct("Valid are: %s.", strings.Join(valid, ", ")).
 		With("filter_name", name).With("invalid_value", value).With("valid_values", valid)
 }
 

@@ -9,7 +9,7 @@ var (
 	ErrMode       = code("INVALID_MODE", fault.Invalid, "The mode is neither summary nor details.", "Ask for summary or details.", "provided_mode")
 	ErrPagination = code("PAGINATION_INVALID", fault.Invalid, "A limit is not between 1 and 1,000, or an offset is negative.",
 		"Ask for 1 to 1,000 items, and skip none or more.", "limit", "offset")
-	ErrNotFound  = code("NOT_FOUND", fault.NotFound, "No task, entity or link has this id in this workspace.", "List or search what there is, to find the id.", "resource_type", "resource_id")
+	ErrNotFound  = instruct(code("NOT_FOUND", fault.NotFound, "No task, entity or link has this id in this workspace.", "Ask which there are.", "resource_type", "resource_id"), "List or search what there is, to find the id.")
 	ErrFilter    = code("INVALID_FILTER", fault.Invalid, "The value of a filter is none of the valid ones: a status, a priority, a type of entity or the name of a tool.", "Use one of the valid values.", "filter_name", "invalid_value", "valid_values")
 	ErrWorkspace = code("WORKSPACE_INVALID", fault.Invalid, "The workspace is no folder or project that the caller may open.", "List the projects to see which there are.", "workspace_path", "reason")
 )
@@ -29,6 +29,11 @@ func Codes() []*fault.Code {
 
 func code(name string, kind fault.Kind, meaning, suggest string, details ...string) *fault.Code {
 	return &fault.Code{Name: name, Kind: kind, Status: 200, Meaning: meaning, Suggest: suggest, Details: details}
+}
+
+func instruct(c *fault.Code, text string) *fault.Code {
+	c.Instruct = text
+	return c
 }
 
 // NotFound is NOT_FOUND about a task, an entity or a link.

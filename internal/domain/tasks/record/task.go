@@ -84,13 +84,31 @@ func CheckTransition(id int64, from, to string) error {
 		f = f.Suggest("A task that is %s stays so. Create another task for what is left.", spoken(from))
 		allowed = []string{}
 	} else {
-		f = f.Suggest("From %s a task can become %s.", spoken(from), spoken(strings.Join(allowed, ", ")))
+		f = f.Suggest("From %s a task can become %s.", spoken(from), Spoken(allowed))
 	}
 	return f.With("allowed", allowed)
 }
 
 // spoken is a status as people read it.
-func spoken(status string) string { return strings.ReplaceAll(status, "_", " ") }
+func spoken(status string) string {
+	if status == Todo {
+		return "to do"
+	}
+	return strings.ReplaceAll(status, "_", " ")
+}
+
+// Spoken lists statuses, or other names, as people do.
+func Spoken(statuses []string) string {
+	words := make([]string, len(statuses))
+	for i, status := range statuses {
+		words[i] = spoken(status)
+	}
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
 
 // Tags brings tags into their one form: words in lower case, each once, separated by
 // single spaces. Commas separate words too. Nil: none.

@@ -216,7 +216,7 @@ func TestStatusesFollowTheRules(t *testing.T) {
 		_, err := w.UpdateTask(t.Context(), id, u)
 		return err
 	}
-	wantFault(t, to(first.ID, record.Done, TaskUpdate{}), record.ErrTransition, "todo and cannot become done")
+	wantFault(t, to(first.ID, record.Done, TaskUpdate{}), record.ErrTransition, "is to do and cannot become done")
 	wantFault(t, to(first.ID, record.Blocked, TaskUpdate{}), fault.ValidationError, "needs a reason")
 	if err := to(second.ID, record.InProgress, TaskUpdate{}); err != nil {
 		t.Fatal(err)
@@ -234,7 +234,7 @@ func TestStatusesFollowTheRules(t *testing.T) {
 	if err != nil || done.CompletedAt == nil || done.BlockerReason != nil {
 		t.Errorf("got %+v, %v", done.TaskDetails, err)
 	}
-	wantFault(t, to(first.ID, record.Todo, TaskUpdate{}), record.ErrTransition, "done and cannot become todo")
+	wantFault(t, to(first.ID, record.Todo, TaskUpdate{}), record.ErrTransition, "is done and cannot become to do")
 	if err := to(second.ID, record.Done, TaskUpdate{}); err != nil {
 		t.Error(err)
 	}
