@@ -505,6 +505,26 @@ func TestCodeIsDrawnWithItsLines(t *testing.T) {
 	}
 }
 
+// More of a file opens at the place that was found, not at the lines before it.
+func TestMoreOfAFileOpensAtThePlace(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/tools", workTools())
+	g.on("POST /api/query", turn(foundCode(), object{"type": "text", "text": "Two places."}))
+	g.on("POST /api/mcp/{server}/{tool}", answer(http.StatusOK, object{"status": "success", "data": object{"repository": "countersign", "file_path": "seal.go", "start_line": 1, "end_line": 83, "total_lines": 90,
+		"text": strings.Repeat("// a line\n", 83), "metadata": object{"language": "Go"}}}))
+	p.Open(g.URL)
+	p.ask("Show me seal")
+	p.Sees("[data-turn=done] [data-place='seal.go:41'] .line[data-line='41']", "seal")
+	p.Click("[data-place='seal.go:41'] [data-more-lines]")
+	p.Sees("[data-place='seal.go:41'] .line[data-line='83']", "a line")
+	p.Until(`(() => {
+		const line = document.querySelector("[data-place='seal.go:41'] .line[data-match]");
+		const [box, view] = [line, line.closest("pre")].map((n) => n.getBoundingClientRect());
+		return box.top >= Math.max(0, view.top) && box.bottom <= Math.min(innerHeight, view.bottom);
+	})()`)
+}
+
 // One place that was found is drawn like several: its code is not in the words.
 func TestOnePlaceIsDrawnAsCode(t *testing.T) {
 	t.Parallel()

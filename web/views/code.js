@@ -4,7 +4,7 @@
 
 import { post } from "../api.js";
 import { data, el } from "../dom.js";
-import { signal } from "../reactive.js";
+import { effect, signal } from "../reactive.js";
 import { serverOf } from "../store.js";
 import { t } from "../words.js";
 import { tokensOf } from "../highlight.js";
@@ -36,9 +36,11 @@ export function placeView(row, key, server) {
     }
   };
   const button = more ? el("button", { type: "button", class: "link", "data-more-lines": true, hidden: () => place.value.whole, onclick: open }, t("More of the file")) : null;
-  return el("figure", { class: "code", "data-place": `${row.file_path ?? ""}:${row.start_line ?? 1}` },
+  const figure = el("figure", { class: "code", "data-place": `${row.file_path ?? ""}:${row.start_line ?? 1}` },
     el("figcaption", {}, nameView(row), row.symbol ? el("code", {}, data(row.symbol)) : null, row.repository ? el("span", { class: "hint" }, data(row.repository)) : null, button, el("span", { class: "problem", role: "alert", hidden: () => !problem.value }, () => problem.value)),
     el("pre", { tabindex: "0", role: "region", "aria-label": t("Lines of {file}", { file: row.file_path ?? "" }) }, () => linesView(place.value, row)));
+  effect(() => place.value.whole && figure.querySelector("[data-match]")?.scrollIntoView({ block: "center" })); // the lines before it have moved it down
+  return figure;
 }
 
 // Only an address of the web is a link.
