@@ -18,7 +18,7 @@ package quota
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
+	"hash/maphash"
 	"log/slog"
 	"net/netip"
 	"sync"
@@ -212,11 +212,12 @@ func (g *generations[K, V]) of(key K) *V {
 type Callers struct {
 	q         *Quotas
 	addresses generations[netip.Prefix, budget]
-	proved    generations[[sha256.Size]byte, struct{}]
+	seed      maphash.Seed // random: nobody finds a credential that looks like another one
+	proved    generations[uint64, struct{}]
 }
 
 func newCallers(q *Quotas) *Callers {
-	c := &Callers{q: q}
+	c := &Callers{q: q, seed: maphash.MakeSeed()}
 	c.addresses.half, c.proved.half = maxAddresses/2, maxPeople/2
 	return c
 }

@@ -1,7 +1,7 @@
 package quota
 
 import (
-	"crypto/sha256"
+	"hash/maphash"
 	"net/netip"
 	"time"
 )
@@ -33,7 +33,7 @@ func (c *Callers) Admit(remote, credential string) error {
 // Proved remembers a credential whose caller was proved.
 func (c *Callers) Proved(credential string) {
 	if c != nil {
-		c.proved.of(digestOf(credential))
+		c.proved.of(maphash.String(c.seed, credential))
 	}
 }
 
@@ -43,7 +43,7 @@ func (c *Callers) Unproved(remote, credential string) {
 	if c == nil {
 		return
 	}
-	c.proved.forget(digestOf(credential))
+	c.proved.forget(maphash.String(c.seed, credential))
 	c.addresses.of(addressOf(remote)).count(1, float64(c.q.o.Limits.Unproven), c.q.o.Now())
 }
 
@@ -52,20 +52,7 @@ func (c *Callers) Unproved(remote, credential string) {
 const maxCredential = 16 << 10
 
 func (c *Callers) knows(credential string) bool {
-	return credential != "" && len(credential) <= maxCredential && c.proved.has(digestOf(credential))
-}
-
-// digestOf hashes a credential piece by piece, without a copy of it on the heap.
-func digestOf(credential string) (d [sha256.Size]byte) {
-	var piece [512]byte
-	h := sha256.New()
-	for len(credential) > 0 {
-		n := copy(piece[:], credential)
-		h.Write(piece[:n])
-		credential = credential[n:]
-	}
-	h.Sum(d[:0])
-	return d
+	return credential != "" && len(credential) <= maxCredential && c.proved.has(maphash.String(c.seed, credential))
 }
 
 // count adds requests and returns by how many the address is over its burst. What
