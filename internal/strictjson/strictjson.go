@@ -50,16 +50,22 @@ var nothing = new(bytes.Buffer)
 
 // Check reports why b is not strict JSON, or nil.
 func Check(b []byte) error {
-	return reading(b, func(d *jsontext.Decoder) error {
-		for {
-			switch _, err := next(d); {
-			case err != nil:
-				return err
-			case d.StackDepth() == 0:
-				return end(d)
-			}
+	if isPlain(b) {
+		return nil
+	}
+	return reading(b, everything)
+}
+
+// everything reads a document to its end.
+func everything(d *jsontext.Decoder) error {
+	for {
+		switch _, err := next(d); {
+		case err != nil:
+			return err
+		case d.StackDepth() == 0:
+			return end(d)
 		}
-	})
+	}
 }
 
 // Object reads strict JSON that is one object, and checks it on the way. Numbers are
