@@ -212,7 +212,7 @@ func (g *generations[K, V]) of(key K) *V {
 type Callers struct {
 	q         *Quotas
 	addresses generations[netip.Prefix, budget]
-	seed      maphash.Seed // random: nobody finds a credential that looks like another one
+	seed      maphash.Seed // random: no credential can be made to look like another one
 	proved    generations[uint64, struct{}]
 }
 
