@@ -164,7 +164,7 @@ func (r *Reading) begins(i int) bool {
 	if t.Kind != language.Word || t.Owns || r.x.Is(t.Low, "self") || t.Capital && i != r.Order {
 		return t.Kind != language.Number && t.Kind != language.Date && t.Kind != language.Mark
 	}
-	return r.x.MayBeValue(t.Low) && (i != r.Order || r.beforeValue(i+2) != i) // not "burn the books"
+	return (r.x.MayBeValue(t.Low) || strings.HasSuffix(t.Low, "ing") && r.isAnchor(i+1)) && (i != r.Order || r.beforeValue(i+2) != i) // "billing tickets", not "burn the books"
 }
 
 // beforeValue is the first token before the i-th that is no article.

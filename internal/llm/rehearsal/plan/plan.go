@@ -177,11 +177,8 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 			open = append(open, r)
 		}
 	}
-	rank := func(r *match.Reading) int {
-		return 3*r.Score + map[bool]int{true: 2}[r.Strong] + map[bool]int{true: 1}[p.listed(r.Tool)]
-	}
 	for _, c := range []choice{open, closed} {
-		slices.SortStableFunc(c, func(a, b *match.Reading) int { return rank(b) - rank(a) })
+		slices.SortStableFunc(c, func(a, b *match.Reading) int { return p.rank(b) - p.rank(a) })
 	}
 	const clearly = 4
 	if len(open) == 0 || len(closed) > 0 && closed[0].Strong && closed[0].Score >= open[0].Score+clearly {
@@ -190,9 +187,12 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	return open
 }
 
-// listed reports whether the last list was the tool's.
-func (p *planner) listed(t *match.Tool) bool {
-	return len(p.lists) > 0 && p.lists[len(p.lists)-1].Tool == t.Info.Name
+// rank is how likely a reading is: by its words, then by what it is about. Figures, the asker's own record and the
+// last list are likelier than others that say as much.
+func (p *planner) rank(r *match.Reading) int {
+	listed := len(p.lists) > 0 && p.lists[len(p.lists)-1].Tool == r.Tool.Info.Name
+	likelier := listed || r.Measure.Kind != "" || r.Target != nil && r.Target.Entity.Self
+	return 3*r.Score + map[bool]int{true: 2}[r.Strong] + map[bool]int{true: 1}[likelier]
 }
 
 // perform carries out the likeliest meaning of a part by whose values something is found.
@@ -203,7 +203,7 @@ func (p *planner) perform(c choice) string {
 		return refuse(p.Catalog, c[max(0, i)])
 	case c[0].Tool.Writes():
 		return p.order(c)
-	case len(c) > 1 && c[0].Score == c[1].Score && !c[0].Strong && !c[1].Strong && len(c[0].Values) == 0 && !p.listed(c[0].Tool): // "what is open?"
+	case len(c) > 1 && p.rank(c[0]) == p.rank(c[1]) && !c[0].Strong && len(c[0].Values) == 0: // "what is open?"
 		panic(end{none: true, text: decline(p.Catalog, c[0].Tokens)})
 	}
 	var first end

@@ -193,7 +193,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + map[bool]string{true: "more than "}[l.More] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
 		answer = "I found no " + r.Tool.Rows + which + "."
-	case r.Measure.Kind != "":
+	case r.Measure.Kind != "" && (r.Measure.Kind != "sum" || len(l.Rows) > 1 || askedField(r, first) == ""):
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
 		answer = field(r, Clean(Name(first))+"'s", Name(first), first)
