@@ -11,7 +11,11 @@ import (
 // Refusal says in people's words that one of a tool's roles is needed, and which
 // roles see the fields that are hidden from others.
 func (i ToolInfo) Refusal() string {
-	sentence := fmt.Sprintf("You do not have permission to %s: that needs the role %s.", inSentence(i.Title), Join(i.Roles, "or"))
+	what := inSentence(i.Title)
+	if got, gets := strings.CutPrefix(what, "get "); gets {
+		what = "see " + got
+	}
+	sentence := fmt.Sprintf("You do not have permission to %s: that needs the role %s.", what, Join(i.Roles, "or"))
 	for _, seen := range i.hidden() {
 		sentence += " " + seen
 	}
@@ -21,7 +25,7 @@ func (i ToolInfo) Refusal() string {
 // hidden says who sees the hidden fields of a tool's rows, a sentence for each set
 // of roles.
 func (i ToolInfo) hidden() (sentences []string) {
-	if i.Fields == nil {
+	if i.Fields == nil || i.Kind == Write { // what a change would show is not what was asked for
 		return nil
 	}
 	labels := map[string][]string{}

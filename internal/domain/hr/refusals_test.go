@@ -68,6 +68,14 @@ func TestRefusalsAreForPeople(t *testing.T) {
 	if want := "You can see your own employee record, with your own salary."; !strings.HasSuffix(f.SuggestedAction, want) {
 		t.Errorf("got %q, want it to end in %q", f.SuggestedAction, want)
 	}
+	for name, want := range map[string]string{
+		"get_performance_reviews": "You do not have permission to see performance reviews: that needs the role hr-write, manager or executive. Comments are shown to hr-write or executive.",
+		"update_salary":           "You do not have permission to update a salary: that needs the role hr-write or executive.",
+	} {
+		if f := h.Refused(h.As("frank.davis"), "INSUFFICIENT_PERMISSIONS", name, args{"employee_id": "7c5dbb3e-5f3a-4b11-b0a1-4ed51e2c7e77", "new_salary": 1}); f.Message != want {
+			t.Errorf("%s: got %q, want %q", name, f.Message, want)
+		}
+	}
 	f = h.Refused(h.As("alice.chen"), "VALIDATION_ERROR", "get_employee", args{"employee_id": "ABC123"})
 	if f.Message != "I find no employee with that id." || !strings.Contains(f.SuggestedAction, "Use list_employees tool") {
 		t.Errorf("got %q, %q", f.Message, f.SuggestedAction)
