@@ -36,7 +36,7 @@ func inTerminal(t *testing.T, columns int, args ...string) *terminal {
 		t.Fatal(err)
 	}
 	x := &terminal{t: t, cmd: exec.Command(self, args...), grown: make(chan struct{}, 1), ended: make(chan struct{})}
-	x.cmd.Env = append(os.Environ(), asProgram+"=1", "TERM=xterm")
+	x.cmd.Env = append(os.Environ(), asProgram+"=.", "TERM=xterm")
 	if x.file, err = pty.StartWithSize(x.cmd, &pty.Winsize{Rows: 40, Cols: uint16(columns)}); err != nil {
 		t.Fatal(err)
 	}

@@ -378,7 +378,7 @@ func runOverStdio(t *testing.T, path, token string) (string, int) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, "serve", "hr", "--stdio", "--config", path)
-	cmd.Env = append(os.Environ(), asProgram+"=1", "AUDIT="+auditOf(path, "stdio-2"), "COUNTERSIGN_TOKEN="+token)
+	cmd.Env = append(os.Environ(), asProgram+"=.", "AUDIT="+auditOf(path, "stdio-2"), "COUNTERSIGN_TOKEN="+token)
 	out, _ := cmd.CombinedOutput() // the exit code says it
 	return string(out), cmd.ProcessState.ExitCode()
 }

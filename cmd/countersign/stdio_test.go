@@ -22,7 +22,7 @@ func overStdio(t *testing.T, env []string, args ...string) *mcp.ClientSession {
 	}
 	var logs bytes.Buffer
 	cmd := exec.Command(self, args...)
-	cmd.Env, cmd.Stderr = append(append(os.Environ(), asProgram+"=1"), env...), &logs
+	cmd.Env, cmd.Stderr = append(append(os.Environ(), asProgram+"=."), env...), &logs
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := c.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
