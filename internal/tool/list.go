@@ -58,30 +58,44 @@ func List[In, K any, T Keyed[K]](s Spec, fetch func(context.Context, In, Window[
 				return nil, nil, err
 			}
 		}
-		remark := ""
-		rows, err := fetch(context.WithValue(ctx, remarkKey{}, &remark), in, window)
+		beside := aside{fit: c.window.Limit}
+		rows, err := fetch(context.WithValue(ctx, asideKey{}, &beside), in, window)
 		if err != nil {
 			return nil, nil, err
 		}
-		return cut(c, rows, remark)
+		return cut(c, rows, beside)
 	}
 	return t
 }
 
-type remarkKey struct{}
+// aside is what a list's function says of its page besides the rows.
+type aside struct {
+	remark string
+	fit    int // rows of the page at most
+}
+
+type asideKey struct{}
 
 // Remark adds a sentence to the hint of the page that a list's function is about
 // to return: what its reader must know of the rows. It must hold no text of a row
 // and none of an input.
 func Remark(ctx context.Context, sentence string) {
-	if remark, ok := ctx.Value(remarkKey{}).(*string); ok {
-		*remark = sentence
+	if s, ok := ctx.Value(asideKey{}).(*aside); ok {
+		s.remark = sentence
+	}
+}
+
+// Fit ends the page that a list's function is about to return after n rows, one at
+// least: more would be longer than the caller asked for. The next page begins there.
+func Fit(ctx context.Context, n int) {
+	if s, ok := ctx.Value(asideKey{}).(*aside); ok {
+		s.fit = min(s.fit, max(1, n))
 	}
 }
 
 // cut makes a page from the rows of a keyset query.
-func cut[K any, T Keyed[K]](c *call, rows []T, remark string) (any, *result.Page, error) {
-	page := &result.Page{Limit: c.window.Limit, Later: c.window.Cursor != "", Remark: remark, Noun: c.spec.Noun, Narrow: c.spec.Narrow}
+func cut[K any, T Keyed[K]](c *call, rows []T, beside aside) (any, *result.Page, error) {
+	page := &result.Page{Limit: beside.fit, Later: c.window.Cursor != "", Remark: beside.remark, Noun: c.spec.Noun, Narrow: c.spec.Narrow}
 	if len(rows) > page.Limit {
 		rows, page.More = rows[:page.Limit], true
 		next, err := c.sealCursor(rows[len(rows)-1].Key())

@@ -2,6 +2,7 @@ package codesearch
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -22,9 +23,10 @@ const (
 	maxRank     = 200 // results of one search, over all pages
 )
 
-// The budget of an answer, in tokens of about four characters.
+// The budget of an answer's rows, in tokens of about four characters.
 const (
 	defaultBudget = 4000
+	aboutPlace    = 120 // tokens of a row besides its snippet
 	minSnippet    = 120 // characters
 	perToken      = 4
 )
@@ -73,7 +75,7 @@ type searchCode struct {
 	Repository string `json:"repository,omitempty" jsonschema_description:"Only this repository" field:"from=list_repositories:name"`
 	Path       string `json:"path,omitempty" jsonschema_description:"Only this folder or file, or a pattern such as internal/*/auth*"`
 	Language   string `json:"language,omitempty" jsonschema_description:"Only this language, such as Go"`
-	MaxTokens  int    `json:"max_tokens,omitempty" jsonschema:"minimum=200,maximum=20000,default=4000" jsonschema_description:"About how long the answer may be; longer snippets are cut"`
+	MaxTokens  int    `json:"max_tokens,omitempty" jsonschema:"minimum=200,maximum=20000,default=4000" jsonschema_description:"About how long the places may be; longer snippets are cut, and what has no room is on the next page"`
 	Explain    bool   `json:"explain,omitempty" jsonschema_description:"Show what each score is made of"`
 }
 
@@ -92,7 +94,7 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 	}
 	q := Query{
 		Text: in.Query, Limit: min(first+w.Limit, maxRank), Repository: in.Repository, Path: in.Path, Language: in.Language, Explain: in.Explain,
-		Snippet: max(minSnippet, budget*perToken/max(1, w.Limit-1)-perToken*60),
+		Snippet: max(minSnippet, perToken*(budget/max(1, w.Limit-1)-aboutPlace)),
 	}
 	all, err := s.find(ctx, scope, q)
 	if err != nil {
@@ -108,8 +110,20 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 		rows = append(rows, Match{Result: r.Result, Why: r.why, rank: i + 1, stamp: stamp,
 			URI: address(r.Repository, r.FilePath, r.StartLine, r.EndLine)})
 	}
+	tool.Fit(ctx, fitting(rows, budget))
 	s.remark(ctx, all, w.After != nil && len(rows) > 0 && w.After.Stamp != stamp)
 	return rows, nil
+}
+
+// fitting is how many rows a budget has room for.
+func fitting(rows []Match, budget int) int {
+	for i := range rows {
+		text, _ := json.Marshal(rows[i]) // texts and numbers always encode
+		if budget -= len(text) / perToken; budget < 0 {
+			return i
+		}
+	}
+	return len(rows)
 }
 
 // remark says what a reader must know of the rows: what was searched when there are none,

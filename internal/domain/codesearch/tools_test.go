@@ -72,6 +72,35 @@ func TestBudgetShortensSnippets(t *testing.T) {
 	}
 }
 
+// TestBudgetEndsThePage: what has no room is on the next one, and nothing is lost.
+func TestBudgetEndsThePage(t *testing.T) {
+	d := newHarness(t, embed.Service{})
+	whole, _ := d.search(`{"query":"verifies a token","limit":20,"max_tokens":20000}`)
+	var all []string
+	cursor := ""
+	for pages := 1; ; pages++ {
+		rows, e := d.search(`{"query":"verifies a token","limit":20,"max_tokens":600%s}`, cursor)
+		if size := len(e.Data) / 4; size > 600 || len(rows) < 2 && e.Metadata.NextCursor != "" {
+			t.Errorf("page %d has %d places and %d tokens", pages, len(rows), size)
+		}
+		for _, r := range rows {
+			all = append(all, r.URI)
+		}
+		if e.Metadata.NextCursor == "" || pages > len(whole) {
+			break
+		}
+		cursor = `,"cursor":"` + e.Metadata.NextCursor + `"`
+	}
+	if len(all) != len(whole) || len(whole) < 12 {
+		t.Errorf("%d places page by page, %d at once", len(all), len(whole))
+	}
+	for i, r := range whole {
+		if i < len(all) && all[i] != r.URI {
+			t.Errorf("place %d is %s, not %s", i, all[i], r.URI)
+		}
+	}
+}
+
 // TestEmbeddingsAwayIsANote: a service that does not answer makes no call fail.
 func TestEmbeddingsAwayIsANote(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())

@@ -115,10 +115,10 @@ type exchange struct {
 func (e *exchange) route() error {
 	path, method := e.r.URL.Path, e.r.Method
 	switch {
+	case method == http.MethodOptions: // of every path, so that a page reads its 404
+		return e.preflight()
 	case path != searchPath && path != healthPath && path != mcpHealth:
 		return &failure{http.StatusNotFound, "ROUTE_NOT_FOUND", "Nothing is served at this path", 0, nil}
-	case method == http.MethodOptions:
-		return e.preflight()
 	case path != searchPath && (method == http.MethodGet || method == http.MethodHead):
 		return e.health()
 	case path != searchPath:

@@ -273,6 +273,9 @@ func TestPreflightNeedsNoToken(t *testing.T) {
 			t.Errorf("got %d %v", w.Code, h)
 		}
 	}
+	if w := newBench().send(http.MethodOptions, "/mcp/elsewhere", "", nil); w.Code != 204 {
+		t.Errorf("a path where nothing is served: %d", w.Code)
+	}
 }
 
 // TestWhoAsks: without a principal the endpoint tells programs from pages.
