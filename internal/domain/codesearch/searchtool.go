@@ -26,7 +26,7 @@ const (
 // The budget of an answer's rows, in tokens of about four characters.
 const (
 	defaultBudget = 4000
-	aboutPlace    = 120 // tokens of a row besides its snippet
+	besideSnippet = 120 // tokens of a row besides its snippet
 	minSnippet    = 120 // characters
 	perToken      = 4
 )
@@ -94,7 +94,7 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 	}
 	q := Query{
 		Text: in.Query, Limit: min(first+w.Limit, maxRank), Repository: in.Repository, Path: in.Path, Language: in.Language, Explain: in.Explain,
-		Snippet: max(minSnippet, perToken*(budget/max(1, w.Limit-1)-aboutPlace)),
+		Snippet: max(minSnippet, perToken*(budget/max(1, w.Limit-1)-besideSnippet)),
 	}
 	all, err := s.find(ctx, scope, q)
 	if err != nil {
