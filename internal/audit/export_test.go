@@ -41,3 +41,6 @@ func (h *stagedHead) WriteAt(p []byte, off int64) (int, error) {
 	h.at(StageHead)
 	return h.headFile.WriteAt(p, off)
 }
+
+// seal sets the event's hash and returns its line.
+func seal(e *Event) []byte { return new(sealer).seal(e) }

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/telemetry"
@@ -32,26 +34,78 @@ const (
 // MaxLine bounds a line that is written, in bytes.
 const MaxLine = 12 << 10
 
-// seal sets the event's hash and returns its line.
-func seal(e *Event) ([]byte, error) { return new(sealer).seal(e) }
-
 // sealer seals events in a buffer that it keeps.
-type sealer struct{ text bytes.Buffer }
+type sealer struct{ text []byte }
 
-// seal returns a line that is valid until the next one.
-func (s *sealer) seal(e *Event) ([]byte, error) {
-	e.Hash = ""
-	s.text.Reset()
-	if err := json.NewEncoder(&s.text).Encode(e); err != nil {
-		return nil, err
-	}
-	body := bytes.TrimSuffix(s.text.Bytes(), []byte(noHash+"\n"))
-	e.Hash = hashOf(body)
-	s.text.Truncate(len(body))
+// seal sets the event's hash and returns its line, which is valid until the next one.
+func (s *sealer) seal(e *Event) []byte {
+	s.text = e.append(s.text[:0])
+	e.Hash = hashOf(s.text)
 	for _, part := range [...]string{hashOpen, e.Hash, hashClose, "\n"} {
-		s.text.WriteString(part)
+		s.text = append(s.text, part...)
 	}
-	return s.text.Bytes(), nil
+	return s.text
+}
+
+// append writes an event as encoding/json does, up to its hash.
+func (e *Event) append(b []byte) []byte {
+	b = strconv.AppendUint(append(b, `{"seq":`...), e.Seq, 10)
+	b = append(e.Time.AppendFormat(append(b, `,"time":"`...), time.RFC3339Nano), '"')
+	b = appendText(append(b, `,"kind":`...), string(e.Kind))
+	for _, m := range [...]member{
+		{`,"iss":`, e.Issuer}, {`,"sub":`, e.Subject}, {`,"username":`, e.Username}, {`,"server":`, e.Server}, {`,"tool":`, e.Tool}, {`,"step":`, e.Step},
+		{`,"confirmation":`, e.Confirmation}, {`,"conversation":`, e.Conversation}, {`,"digest":`, e.Digest}, {`,"row":`, e.Row},
+	} {
+		b = m.append(b)
+	}
+	b = strconv.AppendInt(append(b, `,"rows":`...), int64(e.Rows), 10)
+	for _, m := range [...]member{
+		{`,"shown":`, e.Shown}, {`,"outcome":`, e.Outcome}, {`,"note":`, e.Note}, {`,"roles":`, e.Roles}, {`,"taintedBy":`, e.TaintedBy},
+	} {
+		b = m.append(b)
+	}
+	if e.DurationMS != 0 {
+		b = strconv.AppendInt(append(b, `,"durationMs":`...), e.DurationMS, 10)
+	}
+	if e.Count != 0 {
+		b = strconv.AppendInt(append(b, `,"count":`...), int64(e.Count), 10)
+	}
+	if e.Log != nil {
+		b = appendJSON(append(b, `,"log":`...), e.Log)
+	}
+	if e.Anchor != nil {
+		b = appendJSON(append(b, `,"anchor":`...), e.Anchor)
+	}
+	b = member{`,"requestId":`, e.RequestID}.append(b)
+	b = member{`,"traceId":`, e.TraceID}.append(b)
+	return appendText(append(b, `,"prev":`...), e.Prev)
+}
+
+// member is a member of a line with a text.
+type member struct{ key, text string }
+
+// append leaves a member without a text out.
+func (m member) append(b []byte) []byte {
+	if m.text == "" {
+		return b
+	}
+	return appendText(append(b, m.key...), m.text)
+}
+
+// appendText quotes a text; few of an event need more than quotes.
+func appendText(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return appendJSON(b, text)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
+}
+
+// appendJSON writes a text, or what is made of texts and numbers, which always encode.
+func appendJSON(b []byte, v any) []byte {
+	encoded, _ := json.Marshal(v)
+	return append(b, encoded...)
 }
 
 func hashOf(body []byte) string {

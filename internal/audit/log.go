@@ -30,8 +30,9 @@ type Options struct {
 // A file that is full or old is renamed to PATH.000001 and so on, and the chain
 // goes on in a new one. So it does when others rename or delete the file.
 type Log struct {
-	path string
-	o    Options
+	path     string
+	headPath string
+	o        Options
 
 	mu        sync.Mutex // the chain and the order of writing
 	file      file
@@ -136,10 +137,7 @@ func (l *Log) settle() error {
 // chain gives an event its number and writes it.
 func (l *Log) chain(e *Event) error {
 	e.Seq, e.Prev, e.Time = l.last.Seq+1, l.last.Hash, l.o.Now().UTC()
-	line, err := l.sealer.seal(e)
-	if err != nil {
-		return err
-	}
+	line := l.sealer.seal(e)
 	if l.size == 0 {
 		l.began = e.Time
 	}

@@ -3,9 +3,11 @@ package audit
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -376,6 +378,47 @@ func TestFilesAreTheOwnersOnly(t *testing.T) {
 		}
 		if got := info.Mode().Perm(); got != 0o600 {
 			t.Errorf("%s: got %o, want 600", filepath.Base(file), got)
+		}
+	}
+}
+
+// TestLineIsTheEventAsJSON: a line is written by hand, member by member, and has each
+// field of an event as encoding/json writes it.
+func TestLineIsTheEventAsJSON(t *testing.T) {
+	texts := []string{"", "plain", "quoted \"x\" \\ <b>&", "two\nlines \x01\u2028", "Zoë 😀 \u202e", "torn \xff"}
+	for _, text := range texts {
+		for n := range 3 {
+			e := Event{Time: time.Date(2026, 11, 26, 18, 0, 0, 120_000*n, time.UTC)}
+			fill(reflect.ValueOf(&e).Elem(), text, n)
+			want, err := json.Marshal(struct {
+				Event
+				Hash string `json:"hash,omitempty"` // the line's own is not part of what is hashed
+			}{Event: e})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(e.append(nil)) + "}"; got != string(want) {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		}
+	}
+}
+
+// fill sets the texts and numbers of a struct; n of zero leaves pointers nil.
+func fill(v reflect.Value, text string, n int) {
+	for i := range v.NumField() {
+		switch f := v.Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString(text)
+		case reflect.Int, reflect.Int64:
+			f.SetInt(int64(-n))
+		case reflect.Uint64:
+			f.SetUint(uint64(n))
+		case reflect.Pointer:
+			if n > 0 {
+				f.Set(reflect.New(f.Type().Elem()))
+				fill(f.Elem(), text, n)
+			}
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 // counted. A log whose last complete line is invalid is not continued, and one
 // that another process has open is refused.
 func Open(path string, o *Options) (_ *Log, err error) {
-	l := &Log{path: path}
+	l := &Log{path: path, headPath: headPath(path)}
 	if o != nil {
 		l.o = *o
 	}
@@ -34,7 +34,7 @@ func Open(path string, o *Options) (_ *Log, err error) {
 // open locks both files, finds the end of the chain, repairs it, and records the
 // damage.
 func (l *Log) open() (err error) {
-	head, err := openPrivate(headPath(l.path), os.O_WRONLY)
+	head, err := openPrivate(l.headPath, os.O_WRONLY)
 	if err != nil {
 		return err
 	}
@@ -54,10 +54,10 @@ func (l *Log) open() (err error) {
 }
 
 func (l *Log) resume(f, head *os.File) (err error) {
-	if l.disk.file, err = f.Stat(); err != nil {
+	if l.disk.file, _, err = identify(f); err != nil {
 		return err
 	}
-	if l.disk.head, err = head.Stat(); err != nil {
+	if l.disk.head, _, err = identify(head); err != nil {
 		return err
 	}
 	tail, err := readTail(f)

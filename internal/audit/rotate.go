@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,9 +27,9 @@ const (
 // operating system.
 func (l *Log) due() need {
 	switch {
-	case !same(l.path, l.disk.file):
+	case !l.disk.file.isAt(l.path):
 		return moved
-	case !same(headPath(l.path), l.disk.head):
+	case !l.disk.head.isAt(l.headPath):
 		return headGone
 	case l.size == 0 || l.opening != "":
 		return nothing
@@ -38,11 +37,6 @@ func (l *Log) due() need {
 		return rotation
 	}
 	return nothing
-}
-
-func same(path string, opened fs.FileInfo) bool {
-	info, err := os.Stat(path)
-	return err == nil && os.SameFile(info, opened)
 }
 
 // maintain rotates the file, or makes a new one when it was renamed or deleted.
@@ -95,15 +89,15 @@ func (l *Log) reopen(step string) error {
 	if err != nil {
 		return err
 	}
-	info, err := f.Stat()
-	if err == nil && info.Size() > 0 {
+	id, size, err := identify(f)
+	if err == nil && size > 0 {
 		err = fmt.Errorf("the audit log %s was replaced by another file while it was written: move it away", l.path)
 	}
 	if err = errors.Join(err, lock(f)); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	_ = errors.Join(l.file.Sync(), l.file.Close()) // its lines were handed over before; the new file says where they end
-	l.file, l.disk.file, l.size, l.torn = f, info, 0, false
+	l.file, l.disk.file, l.size, l.torn = f, id, 0, false
 	l.kept, l.suspect = position{l.last.Seq, 0}, false
 	l.opening = cmp.Or(l.opening, step)
 	return syncFolder(l.path)
@@ -111,16 +105,16 @@ func (l *Log) reopen(step string) error {
 
 // reopenHead makes the head again after others renamed or deleted it.
 func (l *Log) reopenHead() error {
-	f, err := openPrivate(headPath(l.path), os.O_WRONLY)
+	f, err := openPrivate(l.headPath, os.O_WRONLY)
 	if err != nil {
 		return err
 	}
-	info, err := f.Stat()
+	id, _, err := identify(f)
 	if err = errors.Join(err, lock(f)); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	_ = l.head.Close() // it has no name any more
-	l.head, l.disk.head = f, info
+	l.head, l.disk.head = f, id
 	return l.writeHead(l.last, true)
 }
 
@@ -192,7 +186,7 @@ type headFile interface {
 }
 
 // onDisk are the files that a log writes, as they were opened.
-type onDisk struct{ file, head fs.FileInfo }
+type onDisk struct{ file, head identity }
 
 // put writes a line and then the head, so that the head never names an event
 // that is missing. now: the head is signed at once.
