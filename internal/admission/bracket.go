@@ -14,15 +14,25 @@ func (q *Queue) Bracket(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		work := q.Work()
-		out := &writer{ResponseWriter: w, work: work}
-		defer out.end()
-		r = r.WithContext(With(r.Context(), work))
+		b := &bracket{work: Work{queue: q}}
+		b.held = held{r.Context(), &b.work}
+		b.out = writer{ResponseWriter: w, work: &b.work}
+		defer b.out.end()
+		r = r.WithContext(&b.held)
 		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = &body{r.Body, r.Context(), out, r.ContentLength < 0}
+			b.in = body{r.Body, &b.held, &b.out, r.ContentLength < 0}
+			r.Body = &b.in
 		}
-		next.ServeHTTP(out, r)
+		next.ServeHTTP(&b.out, r)
 	})
+}
+
+// bracket is what a request has of its own.
+type bracket struct {
+	work Work
+	held held
+	in   body
+	out  writer
 }
 
 // body pauses the work until it has been read.

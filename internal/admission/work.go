@@ -147,8 +147,22 @@ func (w *Work) pause() {
 
 type workKey struct{}
 
+// held is a context of work.
+type held struct {
+	context.Context
+	work *Work
+}
+
+// Value implements context.Context.
+func (h *held) Value(key any) any {
+	if _, asked := key.(workKey); asked {
+		return h.work
+	}
+	return h.Context.Value(key)
+}
+
 // With returns a context of work.
-func With(ctx context.Context, w *Work) context.Context { return context.WithValue(ctx, workKey{}, w) }
+func With(ctx context.Context, w *Work) context.Context { return &held{ctx, w} }
 
 // From returns the work of a context, or nil.
 func From(ctx context.Context) *Work {
