@@ -175,7 +175,7 @@ func (g *Gate) ReadFor(w http.ResponseWriter, r *http.Request, u Use) (*http.Req
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := httpx.ReadJSON(w, r, g.o.MaxBody) // the work is admitted when the body is there
+	body, err := httpx.ReadJSON(r, g.o.MaxBody) // the work is admitted when the body is there
 	return r, body, err
 }
 

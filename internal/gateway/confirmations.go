@@ -113,7 +113,7 @@ type answerBody struct {
 // readAnswer reads the body. Our own page, which is known by its cookie, must name
 // the digest of what it drew; a client with a bearer token may.
 func readAnswer(w http.ResponseWriter, r *http.Request, limit int64) (answerBody, error) {
-	body, err := httpx.Decode[answerBody](w, r, limit)
+	body, err := httpx.Decode[answerBody](r, limit)
 	switch {
 	case err != nil:
 		return body, err

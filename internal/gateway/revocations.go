@@ -47,7 +47,7 @@ func (v revocations) revoke(w http.ResponseWriter, r *http.Request, p *access.Pr
 		_ = v.record(r, event) // refused either way
 		return fault.Insufficient.New("Only an auditor may revoke sign-ins.").Suggest("Ask someone who has the role auditor.")
 	}
-	what, err := httpx.Decode[revocation](w, r, v.body)
+	what, err := httpx.Decode[revocation](r, v.body)
 	if err != nil {
 		return err
 	}

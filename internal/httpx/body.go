@@ -19,8 +19,8 @@ import (
 const MaxBody = 1 << 20
 
 // Decode reads one JSON object into a T, as strictly as ReadObject and Parse.
-func Decode[T any](w http.ResponseWriter, r *http.Request, limit int64) (T, error) {
-	body, err := ReadObject(w, r, limit)
+func Decode[T any](r *http.Request, limit int64) (T, error) {
+	body, err := ReadObject(r, limit)
 	if err != nil {
 		var none T
 		return none, err
@@ -46,8 +46,8 @@ func badBody(err error) error {
 
 // ReadObject reads a body that must be one JSON object and nothing else, and
 // checks it as strictjson does.
-func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (json.RawMessage, error) {
-	body, err := ReadJSON(w, r, limit)
+func ReadObject(r *http.Request, limit int64) (json.RawMessage, error) {
+	body, err := ReadJSON(r, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -59,43 +59,46 @@ func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (json.RawMe
 
 // ReadJSON reads a body of at most limit bytes that is strict JSON. The limit
 // holds for the bytes that arrive, whatever their declared length.
-func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+func ReadJSON(r *http.Request, limit int64) ([]byte, error) {
 	if err := CheckHeaders(r, limit); err != nil {
 		return nil, err
 	}
-	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
-	var tooLargeErr *http.MaxBytesError
-	var refused *fault.Error // by a body that admits what is done with it
-	switch {
-	case err == nil:
-		return body, badBody(strictjson.Check(body))
-	case errors.As(err, &refused):
-		return nil, refused
-	case errors.As(err, &tooLargeErr):
-		return nil, tooLarge(limit)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, fault.BadRequest.New("The body did not arrive within %s.", bodyTimeout).Because(err)
+	body, err := readAll(r.Body, r.ContentLength, limit)
+	if err != nil {
+		return nil, unread(err)
 	}
-	return nil, fault.BadRequest.New("The body ended early.").Because(err)
+	return body, badBody(strictjson.Check(body))
+}
+
+// unread makes a fault of why a body could not be read.
+func unread(err error) error {
+	var refused *fault.Error // by a body that admits what is done with it, or as too large
+	switch {
+	case errors.As(err, &refused):
+		return refused
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fault.BadRequest.New("The body did not arrive within %s.", bodyTimeout).Because(err)
+	}
+	return fault.BadRequest.New("The body ended early.").Because(err)
 }
 
 // maxDeclared bounds what is allocated for a body before any of it has arrived.
 const maxDeclared = 4 << 10
 
-// readAll is io.ReadAll for a body of a declared length, or -1: mostly one buffer is
-// enough.
-func readAll(r io.Reader, declared int64) ([]byte, error) {
+// readAll is io.ReadAll for a body of at most limit bytes and of a declared length, or
+// -1: mostly one buffer is enough.
+func readAll(r io.Reader, declared, limit int64) ([]byte, error) {
 	b := make([]byte, 0, max(0, min(declared, maxDeclared))+1) // the end is read into the last byte
 	for {
 		n, err := r.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if err == io.EOF {
+		switch b = b[:len(b)+n]; {
+		case int64(len(b)) > limit:
+			return nil, tooLarge(limit)
+		case err == io.EOF:
 			return b, nil
-		}
-		if err != nil {
-			return b, err
-		}
-		if len(b) == cap(b) {
+		case err != nil:
+			return nil, err
+		case len(b) == cap(b):
 			b = slices.Grow(b, max(512, len(b)))
 		}
 	}

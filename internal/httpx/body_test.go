@@ -66,7 +66,7 @@ func TestBodyIsReadStrictly(t *testing.T) {
 		{"large", post(`{"confirmationId":"` + strings.Repeat("x", 1<<20) + `"}`), fault.BodyTooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := httpx.Decode[answer](httptest.NewRecorder(), c.r, httpx.MaxBody)
+			_, err := httpx.Decode[answer](c.r, httpx.MaxBody)
 			if c.want == nil && err != nil || c.want != nil && !fault.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
@@ -77,7 +77,7 @@ func TestBodyIsReadStrictly(t *testing.T) {
 func TestLimitHoldsForABodyOfUnknownLength(t *testing.T) {
 	refused := make(chan error, 1)
 	s := httptest.NewServer(plain(io.Discard).Handle(func(w http.ResponseWriter, r *http.Request) error {
-		_, err := httpx.ReadObject(w, r, 1000)
+		_, err := httpx.ReadObject(r, 1000)
 		refused <- err
 		return err
 	}))
@@ -104,7 +104,7 @@ func TestBytesAfterAChunkedBodyAreNoRequest(t *testing.T) {
 	var served atomic.Int32
 	s := httpx.NewServer(plain(io.Discard).Handle(func(w http.ResponseWriter, r *http.Request) error {
 		served.Add(1)
-		_, err := httpx.ReadObject(w, r, 1000)
+		_, err := httpx.ReadObject(r, 1000)
 		return err
 	}), slog.New(slog.DiscardHandler))
 	go func() { _ = s.Serve(l) }()
@@ -179,7 +179,7 @@ func TestSlowClientsAreCut(t *testing.T) {
 func served(t *testing.T) (client net.Conn, ended chan struct{}) {
 	mux := httpx.NewMux(plain(io.Discard))
 	mux.HandleFunc("POST /read", func(w http.ResponseWriter, r *http.Request) error {
-		_, err := httpx.ReadObject(w, r, httpx.MaxBody)
+		_, err := httpx.ReadObject(r, httpx.MaxBody)
 		return err
 	})
 	mux.HandleFunc("POST /refuse", func(http.ResponseWriter, *http.Request) error { return fault.Unauthorized.New("No.") })
@@ -237,7 +237,7 @@ func TestDeadlineOfABodyIsLifted(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"confirmationId":"c","approved":true}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := httpx.Decode[answer](httptest.NewRecorder(), post(string(b)), 1000)
+		got, err := httpx.Decode[answer](post(string(b)), 1000)
 		if err != nil {
 			if e := fault.From(err); e.Kind() != fault.Invalid {
 				t.Fatalf("got %v, want a fault of the caller", err)
@@ -259,7 +259,7 @@ func TestUnsentBodyHoldsNoRefusal(t *testing.T) {
 	mux.HandleFunc("POST /401", refuse(fault.Unauthorized.New("No.")))
 	mux.HandleFunc("POST /403", refuse(fault.ForbiddenRequest.New("No.")))
 	mux.HandleFunc("POST /body", func(w http.ResponseWriter, r *http.Request) error {
-		_, err := httpx.ReadObject(w, r, httpx.MaxBody)
+		_, err := httpx.ReadObject(r, httpx.MaxBody)
 		return err
 	})
 	mux.HandleFunc("POST /200", func(w http.ResponseWriter, _ *http.Request) error { return httpx.JSON(w, 200, "unread") })
@@ -311,7 +311,7 @@ func TestBodyIsReadWhole(t *testing.T) {
 			r := post(want)
 			r.ContentLength = declared
 			r.Body = io.NopCloser(iotest.OneByteReader(strings.NewReader(want)))
-			got, err := httpx.ReadJSON(httptest.NewRecorder(), r, 1<<20)
+			got, err := httpx.ReadJSON(r, 1<<20)
 			if err != nil || string(got) != want {
 				t.Errorf("%d bytes, declared as %d: got %d (%v)", size, declared, len(got), err)
 			}
@@ -324,7 +324,7 @@ func TestHalfABodyIsRejected(t *testing.T) {
 	for name, failed := range map[string]error{"the client went away": io.ErrUnexpectedEOF, "the connection broke": net.ErrClosed} {
 		r := httptest.NewRequest("POST", "/", io.MultiReader(strings.NewReader(`{"a":1}`), iotest.ErrReader(failed)))
 		r.Header.Set("Content-Type", "application/json")
-		if body, err := httpx.ReadJSON(httptest.NewRecorder(), r, httpx.MaxBody); !fault.Is(err, fault.BadRequest) || body != nil {
+		if body, err := httpx.ReadJSON(r, httpx.MaxBody); !fault.Is(err, fault.BadRequest) || body != nil {
 			t.Errorf("%s: got %s (%v), want %s", name, body, err, fault.BadRequest.Name)
 		}
 	}

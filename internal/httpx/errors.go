@@ -92,9 +92,9 @@ func JSON(w http.ResponseWriter, status int, v any) error {
 
 // Raw responds with JSON that is encoded already.
 func Raw(w http.ResponseWriter, status int, body []byte) {
-	values := [...]string{"application/json", strconv.Itoa(len(body))}
-	h := w.Header()
-	h["Content-Type"], h["Content-Length"] = values[:1:1], values[1:] // a refusal is whole before its request is
+	rec := track(w)
+	rec.set("Content-Type", "application/json")
+	rec.set("Content-Length", strconv.Itoa(len(body))) // a refusal is whole before its request is
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client has disconnected
 }

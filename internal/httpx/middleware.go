@@ -47,9 +47,10 @@ func identify(next http.Handler) http.Handler {
 		if !isSane(id) {
 			id = newID()
 		}
-		w.Header().Set(requestID, id)
+		rec := track(w)
+		rec.set(requestID, id)
 		names := telemetry.Request{ID: id, Trace: TraceID(r.Header.Get("Traceparent"))}
-		next.ServeHTTP(w, r.WithContext(telemetry.WithRequest(r.Context(), names)))
+		next.ServeHTTP(rec, r.WithContext(telemetry.WithRequest(r.Context(), names)))
 	})
 }
 
@@ -115,14 +116,12 @@ func (s ErrorWriter) recovered(next http.Handler) http.Handler {
 // pages replaces them.
 func securityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		values := [...]string{"nosniff", "DENY", "no-referrer", "default-src 'none'; frame-ancestors 'none'", "no-store"}
-		for i, name := range securityNames {
-			h[name] = values[i : i+1 : i+1] // one array for all of them
-		}
-		next.ServeHTTP(w, r)
+		rec := track(w)
+		rec.set("X-Content-Type-Options", "nosniff")
+		rec.set("X-Frame-Options", "DENY")
+		rec.set("Referrer-Policy", "no-referrer")
+		rec.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		rec.set("Cache-Control", "no-store")
+		next.ServeHTTP(rec, r)
 	})
 }
-
-// securityNames are the headers of securityHeaders, in their canonical form.
-var securityNames = [...]string{"X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Content-Security-Policy", "Cache-Control"}

@@ -14,12 +14,13 @@ import (
 type Mux struct {
 	mux     *http.ServeMux
 	errors  ErrorWriter
-	methods map[string][]string // of patterns without a method that take some
+	methods map[string][]string     // of patterns without a method that take some
+	paths   map[string]http.Handler // those of them without wildcards, to find a POST at once
 }
 
 // NewMux makes an empty one. The pattern "/" is its own.
 func NewMux(s ErrorWriter) *Mux {
-	m := &Mux{mux: http.NewServeMux(), errors: s, methods: make(map[string][]string)}
+	m := &Mux{mux: http.NewServeMux(), errors: s, methods: make(map[string][]string), paths: make(map[string]http.Handler)}
 	m.mux.Handle(notFoundPattern, s.Handle(m.notFound))
 	return m
 }
@@ -35,7 +36,9 @@ func (m *Mux) HandleFunc(pattern string, h Handler) { m.mux.Handle(pattern, m.er
 // HandleMethods serves a path by a handler that takes these methods and rejects
 // others itself.
 func (m *Mux) HandleMethods(path string, methods []string, h http.Handler) {
-	m.methods[path] = methods
+	if m.methods[path] = methods; !strings.Contains(path, "{") {
+		m.paths[path] = h
+	}
 	m.mux.Handle(path, h)
 }
 
@@ -43,6 +46,11 @@ func (m *Mux) HandleMethods(path string, methods []string, h http.Handler) {
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodOptions {
 		m.errors.Handle(m.options).ServeHTTP(w, r)
+		return
+	}
+	if h := m.paths[r.URL.Path]; h != nil && r.Method == http.MethodPost {
+		r.Pattern = r.URL.Path
+		h.ServeHTTP(w, r)
 		return
 	}
 	m.mux.ServeHTTP(w, r)

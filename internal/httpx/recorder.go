@@ -8,6 +8,22 @@ type recorder struct {
 	http.ResponseWriter
 	status  int // 0 until the response started
 	written int64
+	values  [maxOwn]string // of headers that every response has
+	own     int            // how many they are
+}
+
+// maxOwn is how many headers are set without an allocation for each.
+const maxOwn = 8
+
+// set sets a header, whose name is in its canonical form.
+func (r *recorder) set(name, value string) {
+	if r.own == maxOwn {
+		r.Header()[name] = []string{value}
+		return
+	}
+	r.values[r.own] = value
+	r.own++
+	r.Header()[name] = r.values[r.own-1 : r.own : r.own]
 }
 
 func track(w http.ResponseWriter) *recorder {

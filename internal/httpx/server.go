@@ -102,27 +102,31 @@ func boundBody(next http.Handler) http.Handler {
 			// and what it took for the body is no next request (RFC 9112, 6.1).
 			w.Header().Set("Connection", "close")
 		}
-		rc := http.NewResponseController(w)
-		_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
-		body := &timedBody{ReadCloser: r.Body, rc: rc}
-		r.Body = body
-		next.ServeHTTP(&earlyWriter{w, body}, r)
-		if body.ended {
+		readUntil(w, time.Now().Add(bodyTimeout))
+		answer := &earlyWriter{w, timedBody{ReadCloser: r.Body, answer: w}}
+		r.Body = &answer.body
+		next.ServeHTTP(answer, r)
+		if answer.body.ended {
 			return
 		}
 		// A client that is still sending may not read the answer before it has
 		// sent everything, and would lose it by a reset.
-		_ = rc.Flush()
-		_ = rc.SetReadDeadline(time.Now().Add(lingerTime))
-		_, _ = io.CopyN(io.Discard, body, discardLimit)
+		_ = http.NewResponseController(w).Flush()
+		readUntil(w, time.Now().Add(lingerTime))
+		_, _ = io.CopyN(io.Discard, &answer.body, discardLimit)
 	})
+}
+
+// readUntil sets the deadline of the body of an answer's request; zero is none.
+func readUntil(w http.ResponseWriter, at time.Time) {
+	_ = http.NewResponseController(w).SetReadDeadline(at)
 }
 
 // timedBody lifts the deadline when the body has been read to its end.
 type timedBody struct {
 	io.ReadCloser
-	rc    *http.ResponseController
-	ended bool
+	answer http.ResponseWriter
+	ended  bool
 }
 
 // Read implements io.Reader.
@@ -130,7 +134,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF {
 		b.ended = true
-		_ = b.rc.SetReadDeadline(time.Time{})
+		readUntil(b.answer, time.Time{})
 	}
 	return n, err
 }
@@ -139,7 +143,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 // body has ended. Otherwise net/http would wait for the body first.
 type earlyWriter struct {
 	http.ResponseWriter
-	body *timedBody
+	body timedBody
 }
 
 // WriteHeader implements http.ResponseWriter.

@@ -43,10 +43,13 @@ var (
 
 // decoders are reused: what a decoder keeps to find repeated names is most of what
 // a check allocates.
-var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(new(bytes.Buffer)) }}
+var decoders = sync.Pool{New: func() any { return &decoder{text: jsontext.NewDecoder(new(bytes.Buffer))} }}
 
-// nothing is what a decoder reads between two checks, so that it keeps no document.
-var nothing = new(bytes.Buffer)
+// decoder is a decoder with the buffer that it reads.
+type decoder struct {
+	text   *jsontext.Decoder
+	buffer bytes.Buffer
+}
 
 // Check reports why b is not strict JSON, or nil.
 func Check(b []byte) error {
@@ -90,10 +93,12 @@ func Object(b []byte) (object map[string]any, err error) {
 
 // reading lends a decoder of b.
 func reading(b []byte, read func(d *jsontext.Decoder) error) error {
-	d := decoders.Get().(*jsontext.Decoder)
-	d.Reset(bytes.NewBuffer(b)) // a buffer is read without a copy
-	err := read(d)
-	d.Reset(nothing)
+	d := decoders.Get().(*decoder)
+	d.buffer = *bytes.NewBuffer(b) // a buffer is read without a copy
+	d.text.Reset(&d.buffer)
+	err := read(d.text)
+	d.buffer = bytes.Buffer{} // no document is kept
+	d.text.Reset(&d.buffer)
 	decoders.Put(d)
 	return err
 }

@@ -32,13 +32,27 @@ func (r Request) Part(name string) Request {
 
 type requestKey struct{}
 
-// WithRequest puts the request's ids into the context.
-func WithRequest(ctx context.Context, r Request) context.Context {
-	return context.WithValue(ctx, requestKey{}, r)
+// named is a context with a request's ids.
+type named struct {
+	context.Context
+	request Request
 }
+
+// Value implements context.Context.
+func (n *named) Value(key any) any {
+	if _, asked := key.(requestKey); asked {
+		return &n.request
+	}
+	return n.Context.Value(key)
+}
+
+// WithRequest puts the request's ids into the context.
+func WithRequest(ctx context.Context, r Request) context.Context { return &named{ctx, r} }
 
 // RequestOf returns the request's ids; they are empty when there are none.
 func RequestOf(ctx context.Context) Request {
-	r, _ := ctx.Value(requestKey{}).(Request)
-	return r
+	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
+		return *r
+	}
+	return Request{}
 }

@@ -143,7 +143,7 @@ func (a API) Rename(w http.ResponseWriter, r *http.Request, p *access.Principal)
 	if err != nil {
 		return err
 	}
-	body, err := httpx.Decode[renaming](w, r, a.MaxBody)
+	body, err := httpx.Decode[renaming](r, a.MaxBody)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (a API) AskByGet(w http.ResponseWriter, r *http.Request, p *access.Principa
 
 // AskByPost is POST /api/query.
 func (a API) AskByPost(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	q, err := httpx.Decode[question](w, r, a.MaxBody)
+	q, err := httpx.Decode[question](r, a.MaxBody)
 	if err != nil {
 		return err
 	}
