@@ -12,8 +12,9 @@ import (
 // waits for its end. Until then Err compares the time: a call that waits for nothing is
 // mostly over before anything asks.
 type Context struct {
-	context.Context // that it ends with
-	at              time.Time
+	context.Context           // that it ends with
+	alone           bool      // it has the values alone
+	at              time.Time // zero when it is alone
 
 	mu     sync.Mutex
 	timed  context.Context // with the timer; nil: nothing waits for it, and it has not ended
@@ -21,17 +22,19 @@ type Context struct {
 	over   bool
 }
 
-// After returns a context that ends after limit, or with ctx. End it.
-func After(ctx context.Context, limit time.Duration) *Context {
-	at := time.Now().Add(limit)
-	if earlier, ok := ctx.Deadline(); ok && earlier.Before(at) {
-		at = earlier
+// Start makes a zero Context one that ends after limit, or with ctx. End it.
+func (d *Context) Start(ctx context.Context, limit time.Duration) {
+	d.Context, d.at = ctx, time.Now().Add(limit)
+	if earlier, ok := ctx.Deadline(); ok && earlier.Before(d.at) {
+		d.at = earlier
 	}
-	return &Context{Context: ctx, at: at}
 }
 
+// Detach makes a zero Context one with the values of ctx, which nothing but End ends.
+func (d *Context) Detach(ctx context.Context) { d.Context, d.alone = ctx, true }
+
 // Deadline implements context.Context.
-func (d *Context) Deadline() (at time.Time, ok bool) { return d.at, true }
+func (d *Context) Deadline() (at time.Time, ok bool) { return d.at, !d.alone }
 
 // Done implements context.Context.
 func (d *Context) Done() <-chan struct{} {
@@ -44,7 +47,7 @@ func (d *Context) Done() <-chan struct{} {
 func (d *Context) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.timed == nil && !d.over && d.Context.Err() == nil && time.Now().Before(d.at) {
+	if d.timed == nil && !d.over && (d.alone || d.Context.Err() == nil && time.Now().Before(d.at)) {
 		return nil
 	}
 	return d.timer().Err() // which stays what it is
@@ -65,7 +68,11 @@ func (d *Context) Value(key any) any {
 // timer is the context with the timer. The lock is held.
 func (d *Context) timer() context.Context {
 	if d.timed == nil {
-		d.timed, d.cancel = context.WithDeadline(d.Context, d.at)
+		if d.alone {
+			d.timed, d.cancel = context.WithCancel(context.WithoutCancel(d.Context))
+		} else {
+			d.timed, d.cancel = context.WithDeadline(d.Context, d.at)
+		}
 		if d.over {
 			d.cancel()
 		}

@@ -26,7 +26,8 @@ func TestDeadlineEndsAsATimeoutDoes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				above, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, name))
 				defer cancel()
-				d := deadline.After(above, time.Second)
+				d := new(deadline.Context)
+				d.Start(above, time.Second)
 				defer d.End()
 				var child context.Context = d
 				if waited {
@@ -58,7 +59,30 @@ func TestDeadlineOfAboveIsKept(t *testing.T) {
 	above, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	want, _ := above.Deadline()
-	if at, _ := deadline.After(above, time.Minute).Deadline(); at != want {
+	var d deadline.Context
+	d.Start(above, time.Minute)
+	if at, ok := d.Deadline(); at != want || !ok {
 		t.Errorf("got %v, want %v", at, want)
+	}
+}
+
+// TestDetachedHasTheValuesAlone: it ends by End, and by nothing else.
+func TestDetachedHasTheValuesAlone(t *testing.T) {
+	type key struct{}
+	for _, waited := range []bool{false, true} {
+		above, cancel := context.WithTimeout(context.WithValue(t.Context(), key{}, "value"), time.Hour)
+		var d deadline.Context
+		d.Detach(above)
+		if waited {
+			_ = d.Done()
+		}
+		cancel()
+		if _, ok := d.Deadline(); ok || d.Err() != nil || d.Value(key{}) != "value" {
+			t.Errorf("waited for %v: a deadline: %v, ended: %v", waited, ok, d.Err())
+		}
+		d.End()
+		if <-d.Done(); !errors.Is(d.Err(), context.Canceled) {
+			t.Errorf("got %v", d.Err())
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/deadline"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpwire"
@@ -48,9 +49,9 @@ type lane struct {
 
 // begun is a call that the lane has taken.
 type begun struct {
-	context.Context        // ends when its client cancels it
-	version         string // of the protocol
-	end             func()
+	context.Context             // ends when its client cancels it
+	version         string      // of the protocol
+	call            *legacyCall // nil: a modern one
 }
 
 // sessionIdle is how long an MCP session may be idle. It costs a goroutine and
@@ -65,7 +66,7 @@ func (l *lane) serve(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	if l.mode == LaneOff || !acceptsBoth(r.Header["Accept"]) {
 		return false
 	}
-	c, understood := mcpwire.ReadCall(body)
+	c, understood := mcpwire.ReadCall(body, r.Header.Get(mcpwire.HeaderName))
 	if !understood {
 		return false
 	}
@@ -84,7 +85,7 @@ func (l *lane) serve(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	}
 	o := l.run(ctx, who, c.Tool, c.Args)
 	cancelled := ctx.Err() != nil
-	b.end()
+	l.sessions.end(b.call)
 	if cancelled { // its client no longer waits: a stream without an answer, which no client takes for a fault
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.WriteHeader(http.StatusOK)
@@ -129,7 +130,7 @@ func (l *lane) begin(r *http.Request, c mcpwire.Call, who *access.Principal) (b 
 		return l.sessions.begin(r, session[0], string(c.ID), who)
 	case c.Modern && session == nil && is(r.Header, mcpwire.HeaderVersion, mcpwire.ModernVersion) &&
 		is(r.Header, mcpwire.HeaderMethod, mcpwire.MethodCall) && is(r.Header, mcpwire.HeaderName, c.Tool):
-		return begun{r.Context(), modernVersion, func() {}}, true
+		return begun{r.Context(), modernVersion, nil}, true
 	}
 	return b, false
 }
@@ -160,9 +161,16 @@ type sessions struct {
 type openSession struct {
 	owner   access.Owner
 	version string
-	reached time.Time                     // when a request of it last went to the SDK
-	calls   map[string]context.CancelFunc // of the lane, by their id
-	free    func()                        // its slot
+	reached time.Time              // when a request of it last went to the SDK
+	calls   map[string]*legacyCall // of the lane, by their id
+	free    func()                 // its slot
+}
+
+// legacyCall is a call in a session. Its context ends by a notification.
+type legacyCall struct {
+	deadline.Context
+	id string
+	of *openSession
 }
 
 // sdkPeriod is how often a busy session's call goes to the SDK, which counts a
@@ -183,7 +191,7 @@ func (l *lane) know(req *mcp.ServerRequest[*mcp.InitializeParams]) {
 func (s *sessions) add(id string, owner access.Owner, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open[id] = &openSession{owner: owner, version: version, reached: s.now(), calls: map[string]context.CancelFunc{}, free: func() {}}
+	s.open[id] = &openSession{owner: owner, version: version, reached: s.now(), calls: map[string]*legacyCall{}, free: func() {}}
 }
 
 // hold keeps how the slot of a session is freed, if it is known. sweeping reports
@@ -267,14 +275,21 @@ func (s *sessions) begin(r *http.Request, session, call string, who *access.Prin
 	case s.now().Sub(open.reached) > sdkPeriod:
 		return b, false
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
-	open.calls[call] = cancel
-	return begun{ctx, open.version, func() {
-		cancel()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(open.calls, call)
-	}}, true
+	began := &legacyCall{id: call, of: open}
+	began.Detach(r.Context())
+	open.calls[call] = began
+	return begun{began, open.version, began}, true
+}
+
+// end forgets a call that is over.
+func (s *sessions) end(c *legacyCall) {
+	if c == nil {
+		return
+	}
+	c.End()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(c.of.calls, c.id)
 }
 
 // cancel ends a call of the lane when a message is the notification of that.
@@ -298,6 +313,6 @@ func (s *sessions) cancel(session, call string, who *access.Principal) bool {
 	if open == nil || open.owner != who.Owner() || open.calls[call] == nil {
 		return false
 	}
-	open.calls[call]()
+	open.calls[call].End()
 	return true
 }

@@ -25,7 +25,7 @@ func TestBusySessionReachesTheSDK(t *testing.T) {
 	call := func(id string) bool {
 		begun, ok := s.begin(httptest.NewRequest("POST", "/mcp", nil), "one", id, alice)
 		if ok {
-			begun.end()
+			s.end(begun.call)
 		}
 		return ok
 	}
@@ -47,7 +47,7 @@ func TestBusySessionReachesTheSDK(t *testing.T) {
 	if call("2") {
 		t.Error("two calls of one id at a time")
 	}
-	begun.end()
+	s.end(begun.call)
 	if s.remove("one"); call("1") {
 		t.Error("a call of a session that has ended")
 	}
@@ -65,7 +65,7 @@ func TestCallEndsByItsOwnerOnly(t *testing.T) {
 	if !ok {
 		t.Fatal("the call does not begin")
 	}
-	defer call.end()
+	defer s.end(call.call)
 	if leave(); call.Err() != nil {
 		t.Error("the client's leaving ended the call")
 	}

@@ -22,8 +22,9 @@ var noArgs = []byte("{}")
 
 // ReadCall reads a message that is strict JSON. ok is false unless it is a
 // tools/call whose every member is understood: no progress, no answers to earlier
-// questions, no metadata that changes how it is answered.
-func ReadCall(message []byte) (c Call, ok bool) {
+// questions, no metadata that changes how it is answered. named is what its header
+// calls the tool, or empty.
+func ReadCall(message []byte, named string) (c Call, ok bool) {
 	var version, method, params []byte
 	m := membersOf(message)
 	for name, value, more := m.next(); more; name, value, more = m.next() {
@@ -43,10 +44,10 @@ func ReadCall(message []byte) (c Call, ok bool) {
 	if !m.ok || string(version) != `"2.0"` || string(method) != `"`+MethodCall+`"` || !plainID(c.ID) {
 		return c, false
 	}
-	return c, c.readParams(params)
+	return c, c.readParams(params, named)
 }
 
-func (c *Call) readParams(params []byte) bool {
+func (c *Call) readParams(params []byte, named string) bool {
 	c.Args = noArgs
 	m := membersOf(params)
 	for name, value, more := m.next(); more; name, value, more = m.next() {
@@ -56,7 +57,9 @@ func (c *Call) readParams(params []byte) bool {
 			if !ok {
 				return false
 			}
-			c.Tool = string(tool)
+			if c.Tool = named; string(tool) != named {
+				c.Tool = string(tool)
+			}
 		case "arguments":
 			if !isObject(value) {
 				return false

@@ -28,7 +28,7 @@ func TestCallIsRead(t *testing.T) {
 		strings.Replace(modern, `Capabilities":{}`, `Capabilities":{"elicitation":{"form":{}}}`, 1):                               {ID: []byte(`"x-1"`), Tool: "get_thing", Args: []byte(`{"a":1}`), Modern: true},
 		strings.Replace(modern, `"_meta":{`, `"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"\u0041","version":"1"},`, 1): {ID: []byte(`"x-1"`), Tool: "get_thing", Args: []byte(`{"a":1}`), Modern: true},
 	} {
-		got, ok := mcpwire.ReadCall([]byte(message))
+		got, ok := mcpwire.ReadCall([]byte(message), "")
 		if !ok || string(got.ID) != string(want.ID) || got.Tool != want.Tool || string(got.Args) != string(want.Args) || got.Modern != want.Modern || got.Trace != want.Trace {
 			t.Errorf("%s:\ngot  %v %q %q %s\nwant %q %s", message, ok, got.ID, got.Tool, got.Args, want.Tool, want.Args)
 		}
@@ -70,7 +70,7 @@ func TestOtherMessagesAreNotUnderstood(t *testing.T) {
 		strings.Replace(modern, `Capabilities":{}`, `Capabilities":null`, 1),
 		strings.TrimSuffix(legacy, `}`), strings.TrimSuffix(legacy, `"a":1}}}`),
 	} {
-		if got, ok := mcpwire.ReadCall([]byte(message)); ok {
+		if got, ok := mcpwire.ReadCall([]byte(message), ""); ok {
 			t.Errorf("%s: got %q with %s", message, got.Tool, got.Args)
 		}
 	}
@@ -82,7 +82,7 @@ func FuzzReadCall(f *testing.F) {
 	f.Add([]byte(modern))
 	f.Add([]byte(strings.Replace(modern, `"_meta":{`, `"_meta":{"traceparent":"00-a","v":["\"}",{}],`, 1)))
 	f.Fuzz(func(t *testing.T, message []byte) {
-		got, ok := mcpwire.ReadCall(message)
+		got, ok := mcpwire.ReadCall(message, "get_thing")
 		if !ok || strictjson.Check(message) != nil {
 			return
 		}
@@ -168,7 +168,7 @@ func FuzzAppendResult(f *testing.F) {
 
 func TestWrittenCallIsRead(t *testing.T) {
 	message := mcpwire.AppendCall(nil, 12, "get_thing", []byte(`{"a":"b"}`), []byte(`{"name":"x","version":"1"}`))
-	got, ok := mcpwire.ReadCall(message)
+	got, ok := mcpwire.ReadCall(message, "get_thing")
 	if !ok || string(got.ID) != "12" || got.Tool != "get_thing" || string(got.Args) != `{"a":"b"}` || !got.Modern {
 		t.Errorf("%s: got %v %+v", message, ok, got)
 	}

@@ -105,8 +105,16 @@ func (s observer) Request(route string, status int, took time.Duration) {
 	if route == "" || route == "/" {
 		route = other // no route of ours
 	}
-	s.metrics.requests.WithLabelValues(s.server, route, strconv.Itoa(status)).Inc()
+	s.metrics.requests.WithLabelValues(s.server, route, statusLabel(status)).Inc()
 	s.metrics.requestSeconds.WithLabelValues(s.server).Observe(took.Seconds())
+}
+
+// statusLabel writes a status; most are 200.
+func statusLabel(status int) string {
+	if status == http.StatusOK {
+		return "200"
+	}
+	return strconv.Itoa(status)
 }
 
 // Error implements httpx.Observer.

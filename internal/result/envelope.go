@@ -51,15 +51,15 @@ func EncodeEnvelope(o Outcome) json.RawMessage {
 	if o.raw != nil {
 		return o.raw
 	}
-	if s, ok := o.is.(*success); ok && len(s.data) > 0 {
-		return encodeSuccess(s)
+	if len(o.of.data) > 0 {
+		return encodeSuccess(o.of)
 	}
 	return marshal(envelopeOf(o))
 }
 
 // encodeSuccess puts data that is encoded already into an envelope, without
 // reading it again. It writes what marshal would.
-func encodeSuccess(s *success) json.RawMessage {
+func encodeSuccess(s success) json.RawMessage {
 	const head, middle = `{"status":"` + StatusSuccess + `","data":`, `,"metadata":`
 	var metadata json.RawMessage
 	if s.page != nil {
@@ -83,8 +83,8 @@ func marshal(e Envelope) json.RawMessage {
 
 func envelopeOf(o Outcome) Envelope {
 	switch v := o.is.(type) {
-	case *success:
-		return Envelope{Status: StatusSuccess, Data: v.data, Metadata: metadataOf(v.page)}
+	case succeeded:
+		return Envelope{Status: StatusSuccess, Data: o.of.data, Metadata: metadataOf(o.of.page)}
 	case *Pending:
 		return Envelope{Status: StatusPending, ConfirmationID: v.ID, Message: v.Message, ConfirmationData: v.Data}
 	case *Denied:

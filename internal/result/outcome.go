@@ -15,9 +15,13 @@ import (
 // [Cancelled] and [Failed] make one, and every surface is an encoder of it. The
 // zero value is INTERNAL_ERROR, so that a forgotten result is no success.
 type Outcome struct {
-	is  any             // *success, *Pending, *Denied or *fault.Error; nil in the zero value
+	is  any             // succeeded, *Pending, *Denied or *fault.Error; nil in the zero value
+	of  success         // when it succeeded
 	raw json.RawMessage // the encoded answer that the outcome was decoded from
 }
+
+// succeeded marks an outcome of data, which the outcome itself has.
+type succeeded struct{}
 
 type success struct {
 	data    json.RawMessage
@@ -32,7 +36,7 @@ func Success(data json.RawMessage, page *Page, message string) Outcome {
 	if page != nil && page.More && page.Hint == "" {
 		page.Hint = page.hint()
 	}
-	return Outcome{is: &success{data, page, message}}
+	return Outcome{is: succeeded{}, of: success{data, page, message}}
 }
 
 // Waiting makes an outcome of a change that waits for its person.
@@ -53,29 +57,23 @@ func Failed(err error) Outcome {
 
 // Data is the encoded data of a success, else nil.
 func (o Outcome) Data() json.RawMessage {
-	if s, ok := o.is.(*success); ok {
-		return s.data
-	}
-	return nil
+	return o.of.data
 }
 
 // Page says which part of a list the data is; nil unless the outcome is a list.
 func (o Outcome) Page() *Page {
-	if s, ok := o.is.(*success); ok {
-		return s.page
-	}
-	return nil
+	return o.of.page
 }
 
 // Message is the sentence that people read about an applied write or a denial.
 // It is empty for any other outcome.
 func (o Outcome) Message() string {
 	switch v := o.is.(type) {
-	case *success:
-		if v.message == "" && o.raw != nil {
-			return messageIn(v.data)
+	case succeeded:
+		if o.of.message == "" && o.raw != nil {
+			return messageIn(o.of.data)
 		}
-		return v.message
+		return o.of.message
 	case *Denied:
 		return v.Message
 	}
@@ -118,21 +116,20 @@ func (o Outcome) WithRaw(raw json.RawMessage) Outcome {
 
 // Rows counts the rows that an outcome hands out, for the audit.
 func (o Outcome) Rows() int {
-	s, ok := o.is.(*success)
 	switch {
-	case !ok || s.page == nil && s.data == nil:
-		return 0
-	case s.page != nil:
-		return s.page.Returned
+	case o.of.page != nil:
+		return o.of.page.Returned
+	case o.of.data != nil:
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // Code is the outcome in one word for audit and metrics: success,
 // pending_confirmation, cancelled, or the fault's code.
 func (o Outcome) Code() string {
 	switch v := o.is.(type) {
-	case *success:
+	case succeeded:
 		return StatusSuccess
 	case *Pending:
 		return StatusPending

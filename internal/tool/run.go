@@ -75,7 +75,8 @@ type mounted struct {
 // admitted is a call that passed the checks, with the tool that it is of.
 type admitted struct {
 	call
-	tool *mounted
+	tool    *mounted
+	limited deadline.Context // of the call
 }
 
 // NewRunner checks every declaration and reports all faults at once. A program
@@ -270,9 +271,9 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 		}
 		return r.record(ctx, event, failed)
 	}
-	limited := deadline.After(ctx, c.tool.timeout())
-	defer limited.End()
-	ctx = limited
+	c.limited.Start(ctx, c.tool.timeout())
+	defer c.limited.End()
+	ctx = &c.limited
 	event := audit.Event{Kind: audit.Outcome, Tool: name, Digest: digest(c.input), Row: c.rows}
 	if err := r.recordIntent(ctx, c, event); err != nil {
 		return r.record(ctx, event, result.Failed(err))

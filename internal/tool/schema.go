@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -214,7 +215,11 @@ func (r *reader) read(input json.RawMessage) (g given, ok bool) {
 	}
 	g.window, g.rows = r.cut(values), r.rows(values)
 	var room [512]byte
-	g.input = append(g.input, r.of.Append(room[:0], values)...)
+	if canonical := r.of.Append(room[:0], values); bytes.Equal(canonical, input) {
+		g.input = input
+	} else {
+		g.input = append(g.input, canonical...)
+	}
 	if r.typed != nil {
 		g.typed = r.typed.Set(values)
 	}

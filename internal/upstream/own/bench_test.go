@@ -22,7 +22,7 @@ func BenchmarkCall(b *testing.B) {
 	envelope := []byte(`{"status":"success","data":{"employee_id":"e-1","name":"Marcus Johnson","salary":145000,"note":"` + string(bytes.Repeat([]byte("x"), 400)) + `"}}`)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		c, ok := mcpwire.ReadCall(body)
+		c, ok := mcpwire.ReadCall(body, "")
 		if err != nil || !ok {
 			http.Error(w, "not understood", http.StatusBadRequest)
 			return
