@@ -70,7 +70,7 @@ func echo(listen, tool string) error {
 	slow := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
 	return serveMeasured(listen, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if call, ok := mcpwire.ReadCall(body); err == nil && ok {
+		if call, ok := mcpwire.ReadCall(body, ""); err == nil && ok {
 			answer := mcpwire.AppendResult(nil, call, mcpwire.Result{Structured: echoed(call.Args)}, []byte(`{"name":"echo","version":"1"}`))
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Length", strconv.Itoa(len(answer)))

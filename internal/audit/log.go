@@ -37,6 +37,8 @@ type Log struct {
 	mu        sync.Mutex // the chain and the order of writing
 	file      file
 	disk      onDisk // which files they are, to notice that they were renamed
+	folder    *os.File
+	looked    looked
 	head      headFile
 	id        string // random, made with the log; empty: not yet
 	last      Head
@@ -207,7 +209,7 @@ func (l *Log) Close() error {
 	}
 	l.closed = true
 	l.signing.timer.Stop()
-	return errors.Join(l.repair(), l.writeHead(l.last, true), l.file.Sync(), l.head.Sync(), l.head.Close(), l.file.Close())
+	return errors.Join(l.repair(), l.writeHead(l.last, true), l.file.Sync(), l.head.Sync(), l.head.Close(), l.file.Close(), l.folder.Close())
 }
 
 var _ Sink = (*Log)(nil)

@@ -43,11 +43,12 @@ func (l *Log) open() (err error) {
 		return errors.Join(err, head.Close())
 	}
 	l.file, l.head = f, head
-	err = errors.Join(lock(head), lock(f))
+	err = errors.Join(lock(head), lock(f), l.lookInto())
 	if err == nil {
 		err = l.resume(f, head)
 	}
 	if err != nil {
+		_ = l.folder.Close()
 		return errors.Join(err, f.Close(), head.Close())
 	}
 	return nil
