@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/flat"
 	"countersign.dev/internal/telemetry"
 )
 
@@ -51,7 +52,7 @@ func (s *sealer) seal(e *Event) []byte {
 func (e *Event) append(b []byte) []byte {
 	b = strconv.AppendUint(append(b, `{"seq":`...), e.Seq, 10)
 	b = append(e.Time.AppendFormat(append(b, `,"time":"`...), time.RFC3339Nano), '"')
-	b = appendText(append(b, `,"kind":`...), string(e.Kind))
+	b = flat.AppendText(append(b, `,"kind":`...), string(e.Kind))
 	for _, m := range [...]member{
 		{`,"iss":`, e.Issuer}, {`,"sub":`, e.Subject}, {`,"username":`, e.Username}, {`,"server":`, e.Server}, {`,"tool":`, e.Tool}, {`,"step":`, e.Step},
 		{`,"confirmation":`, e.Confirmation}, {`,"conversation":`, e.Conversation}, {`,"digest":`, e.Digest}, {`,"row":`, e.Row},
@@ -78,7 +79,7 @@ func (e *Event) append(b []byte) []byte {
 	}
 	b = member{`,"requestId":`, e.RequestID}.append(b)
 	b = member{`,"traceId":`, e.TraceID}.append(b)
-	return appendText(append(b, `,"prev":`...), e.Prev)
+	return flat.AppendText(append(b, `,"prev":`...), e.Prev)
 }
 
 // member is a member of a line with a text.
@@ -89,20 +90,10 @@ func (m member) append(b []byte) []byte {
 	if m.text == "" {
 		return b
 	}
-	return appendText(append(b, m.key...), m.text)
+	return flat.AppendText(append(b, m.key...), m.text)
 }
 
-// appendText quotes a text; few of an event need more than quotes.
-func appendText(b []byte, text string) []byte {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			return appendJSON(b, text)
-		}
-	}
-	return append(append(append(b, '"'), text...), '"')
-}
-
-// appendJSON writes a text, or what is made of texts and numbers, which always encode.
+// appendJSON writes what is made of texts and numbers, which always encode.
 func appendJSON(b []byte, v any) []byte {
 	encoded, _ := json.Marshal(v)
 	return append(b, encoded...)

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Kind is what a field holds.
@@ -119,7 +120,7 @@ func (o *Object) Append(b []byte, values []Value) []byte {
 		b = append(b, f.key...)
 		switch f.Kind {
 		case Text:
-			b = appendText(b, v.Text)
+			b = AppendText(b, v.Text)
 		case Whole:
 			b = strconv.AppendInt(b, v.Int, 10)
 		case Truth:
@@ -129,13 +130,21 @@ func (o *Object) Append(b []byte, values []Value) []byte {
 	return append(b, '}')
 }
 
-// appendText quotes a text as encoding/json does.
-func appendText(b []byte, text string) []byte {
+// AppendText quotes a text as encoding/json does.
+func AppendText(b []byte, text string) []byte {
 	for i := range len(text) {
-		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+		if !asItIs[text[i]] {
 			quoted, _ := json.Marshal(text) // a text is always encoded
 			return append(b, quoted...)
 		}
 	}
 	return append(append(append(b, '"'), text...), '"')
 }
+
+// asItIs are the bytes that a text has between its quotes as they are, whatever follows.
+var asItIs = func() (plain [256]bool) {
+	for c := ' '; c <= '~'; c++ {
+		plain[c] = !strings.ContainsRune(`"\<>&`, c)
+	}
+	return plain
+}()

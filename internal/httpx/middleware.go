@@ -85,10 +85,11 @@ func (s ErrorWriter) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec, began := track(w), time.Now()
 		defer func() {
+			took := time.Since(began)
 			s.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("path", r.URL.Path),
-				slog.Int("status", rec.Status()), slog.Int64("bytes", rec.written), slog.Int64("duration_ms", time.Since(began).Milliseconds()))
+				slog.Int("status", rec.Status()), slog.Int64("bytes", rec.written), slog.Int64("duration_ms", took.Milliseconds()))
 			if s.Observer != nil {
-				s.Observer.Request(r.Pattern, rec.Status(), time.Since(began))
+				s.Observer.Request(r.Pattern, rec.Status(), took)
 			}
 		}()
 		next.ServeHTTP(rec, r)

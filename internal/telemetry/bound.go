@@ -47,13 +47,19 @@ func Clip(text string, most int) string {
 // texts do.
 func plain(text string) bool {
 	for i := range len(text) {
-		switch c := text[i]; {
-		case c < ' ', c >= unicode.MaxASCII, c == '"', c == '\\', c == '<', c == '>', c == '&':
+		if !plainBytes[text[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+var plainBytes = func() (plain [256]bool) {
+	for c := ' '; c < unicode.MaxASCII; c++ {
+		plain[c] = !strings.ContainsRune(`"\<>&`, c)
+	}
+	return plain
+}()
 
 // encodedSize is how many bytes a character takes at most in a line.
 func encodedSize(r rune) int {

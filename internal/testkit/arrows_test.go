@@ -149,7 +149,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// a record is sealed where it is stored.
 	"internal/state": {ours: []string{"access", "confirm", "fault", "seal"}, outside: []string{"github.com/redis/go-redis/v9"}},
 	// an event takes its request and trace ids from the context.
-	"internal/audit":           {ours: []string{"access", "fault", "telemetry"}},
+	"internal/audit":           {ours: []string{"access", "fault", "flat", "telemetry"}},
 	"internal/httpx":           {ours: []string{"fault", "strictjson", "telemetry"}},
 	"internal/telemetry":       {ours: []string{"access"}},
 	"internal/embedded":        {ours: []string{"fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/xi2/xz"}},

@@ -307,7 +307,7 @@ func (r *Runner) admit(ctx context.Context, who *access.Principal, name string, 
 	if !who.HasAny(m.spec.Allow...) {
 		return nil, r.insufficient(m, who)
 	}
-	c := &admitted{call: call{spec: m.spec, who: who, cursors: r.opts.Cursors, now: r.opts.Now}, tool: m}
+	c := &admitted{call: call{spec: &m.spec, who: who, cursors: r.opts.Cursors, now: r.opts.Now}, tool: m}
 	var usual bool
 	if c.given, usual = m.reader.read(raw); usual {
 		return c, nil

@@ -94,7 +94,7 @@ type given struct {
 // call is one validated call, as the functions of a declaration see it.
 type call struct {
 	given
-	spec    Spec
+	spec    *Spec
 	who     *access.Principal
 	cursors *seal.Ring // keyset lists only
 	now     func() time.Time
