@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"countersign.dev/internal/audit/place"
 	"countersign.dev/internal/fault"
 )
 
@@ -36,9 +37,8 @@ type Log struct {
 
 	mu        sync.Mutex // the chain and the order of writing
 	file      file
-	disk      onDisk // which files they are, to notice that they were renamed
-	folder    *os.File
-	looked    looked
+	disk      struct{ file, head place.File } // which files they are, to notice that they were renamed
+	folder    place.Folder
 	head      headFile
 	id        string // random, made with the log; empty: not yet
 	last      Head

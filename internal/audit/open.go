@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
+
+	"countersign.dev/internal/audit/place"
 )
 
 // Open opens the log at path, or creates one, readable by its owner only, and
@@ -43,7 +46,7 @@ func (l *Log) open() (err error) {
 		return errors.Join(err, head.Close())
 	}
 	l.file, l.head = f, head
-	err = errors.Join(lock(head), lock(f), l.lookInto())
+	err = errors.Join(lock(head), lock(f), l.folder.Open(filepath.Dir(l.path)))
 	if err == nil {
 		err = l.resume(f, head)
 	}
@@ -55,10 +58,10 @@ func (l *Log) open() (err error) {
 }
 
 func (l *Log) resume(f, head *os.File) (err error) {
-	if l.disk.file, _, err = identify(f); err != nil {
+	if l.disk.file, _, err = place.Of(f); err != nil {
 		return err
 	}
-	if l.disk.head, _, err = identify(head); err != nil {
+	if l.disk.head, _, err = place.Of(head); err != nil {
 		return err
 	}
 	tail, err := readTail(f)

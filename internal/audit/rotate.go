@@ -11,7 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"time"
+
+	"countersign.dev/internal/audit/place"
 )
 
 // need is why the files must change before the next write.
@@ -26,59 +27,22 @@ const (
 
 // due returns what must be done before the next write.
 func (l *Log) due() need {
-	why := l.gone()
+	if !l.folder.Unchanged() {
+		switch {
+		case !l.disk.file.IsAt(l.path):
+			return moved
+		case !l.disk.head.IsAt(l.headPath):
+			return headGone
+		}
+		l.folder.Seen()
+	}
 	switch {
-	case why != nothing, l.size == 0, l.opening != "":
-		return why
+	case l.size == 0 || l.opening != "":
+		return nothing
 	case l.o.MaxSize > 0 && l.size >= l.o.MaxSize, l.o.MaxAge > 0 && l.o.Now().Sub(l.began) >= l.o.MaxAge:
 		return rotation
 	}
 	return nothing
-}
-
-// looked is when the files were last found at their paths, and when the entries of their
-// folder had changed then.
-type looked struct{ at, changed time.Time }
-
-const (
-	lookAgain = 100 * time.Millisecond // after which paths are looked up although their folder is as it was: what is above it may not be
-	settled   = time.Second            // a folder that changed later than that before may change again without another time
-)
-
-// holds reports whether no file can have come, gone or been renamed since then.
-func (k looked) holds(now, changed time.Time) bool {
-	return !changed.IsZero() && changed.Equal(k.changed) && k.at.Sub(changed) > settled && now.Sub(k.at) < lookAgain
-}
-
-// gone looks for the files at their paths: by one call of the operating system where their
-// folder shows that they are there, and by three otherwise.
-func (l *Log) gone() need {
-	var now, changed = time.Now(), time.Time{}
-	if folder, err := l.folder.Stat(); err == nil {
-		changed = folder.ModTime()
-	}
-	if l.looked.holds(now, changed) {
-		return nothing
-	}
-	switch l.looked = (looked{}); {
-	case !l.disk.file.isAt(l.path):
-		return moved
-	case !l.disk.head.isAt(l.headPath):
-		return headGone
-	}
-	l.looked = looked{now, changed}
-	return nothing
-}
-
-// lookInto opens the folder of the files, which may be another one than before.
-func (l *Log) lookInto() error {
-	folder, err := os.Open(filepath.Dir(l.path))
-	if err != nil {
-		return err
-	}
-	_ = l.folder.Close() // it was only looked at; at first there is none
-	l.folder, l.looked = folder, looked{}
-	return nil
 }
 
 // maintain rotates the file, or makes a new one when it was renamed or deleted.
@@ -131,11 +95,11 @@ func (l *Log) reopen(step string) error {
 	if err != nil {
 		return err
 	}
-	id, size, err := identify(f)
+	id, size, err := place.Of(f)
 	if err == nil && size > 0 {
 		err = fmt.Errorf("the audit log %s was replaced by another file while it was written: move it away", l.path)
 	}
-	if err = errors.Join(err, lock(f), l.lookInto()); err != nil {
+	if err = errors.Join(err, lock(f), l.folder.Open(filepath.Dir(l.path))); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	_ = errors.Join(l.file.Sync(), l.file.Close()) // its lines were handed over before; the new file says where they end
@@ -151,8 +115,8 @@ func (l *Log) reopenHead() error {
 	if err != nil {
 		return err
 	}
-	id, _, err := identify(f)
-	if err = errors.Join(err, lock(f), l.lookInto()); err != nil {
+	id, _, err := place.Of(f)
+	if err = errors.Join(err, lock(f), l.folder.Open(filepath.Dir(l.path))); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	_ = l.head.Close() // it has no name any more
@@ -226,9 +190,6 @@ type headFile interface {
 	Sync() error
 	Close() error
 }
-
-// onDisk are the files that a log writes, as they were opened.
-type onDisk struct{ file, head identity }
 
 // put writes a line and then the head, so that the head never names an event
 // that is missing. now: the head is signed at once.

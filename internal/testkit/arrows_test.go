@@ -54,7 +54,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// every request passes the gate, and it knows neither tools nor MCP; the REST face is the same for servers and the gateway.
 	"internal/gate":           {ours: []string{"access", "admission", "fault", "httpx", "quota"}},
 	"internal/rest":           {ours: []string{"fault", "gate", "httpx", "result", "strictjson"}},
-	"internal/mcpserver":      {ours: []string{"access", "admission", "fault", "gate", "httpx", "mcpwire", "quota", "rest", "result", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcpserver":      {ours: []string{"access", "admission", "deadline", "fault", "gate", "httpx", "mcpwire", "quota", "rest", "result", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/domain/hr":      {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/finance": {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/sales":   {ours: []string{"access", "calendar", "company", "fault", "tool"}},
@@ -149,7 +149,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// a record is sealed where it is stored.
 	"internal/state": {ours: []string{"access", "confirm", "fault", "seal"}, outside: []string{"github.com/redis/go-redis/v9"}},
 	// an event takes its request and trace ids from the context.
-	"internal/audit":           {ours: []string{"access", "fault", "flat", "telemetry"}},
+	"internal/audit":           {ours: []string{"access", "audit/place", "fault", "flat", "telemetry"}},
+	"internal/audit/place":     {},
 	"internal/httpx":           {ours: []string{"fault", "strictjson", "telemetry"}},
 	"internal/telemetry":       {ours: []string{"access"}},
 	"internal/embedded":        {ours: []string{"fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/xi2/xz"}},
