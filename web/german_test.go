@@ -17,7 +17,7 @@ func TestGatewayAddsInGerman(t *testing.T) {
 	stopped := "The answer stops here because it reached the model's maximum length. Please ask for a smaller part of it."
 	g.on("POST /api/query", turn(
 		object{"type": "text", "text": "It is done, for $7."},
-		object{"type": "note", "kind": "unproven", "text": "Nothing was changed: no tool has reported the change that this answer speaks of."},
+		object{"type": "note", "kind": "unproven", "text": "Nothing was changed: the change that this answer speaks of has not been made."},
 		object{"type": "note", "kind": "later kind", "text": "A kind that the page does not know."},
 		object{"type": "text", "text": "\n\n" + stopped, "source": "gateway"}))
 	p.Open(g.URL + "/icon.svg")

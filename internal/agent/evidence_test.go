@@ -37,7 +37,7 @@ func TestLyingModelIsCorrected(t *testing.T) {
 		"invented":        {scripted(calls("list_animals"), says("Leo weighs 212 kg and Simba 145 kg.")), "Not from the data: 212, 145, Simba are the model's own."},
 		"refused":         {scripted(calls("feed_animal"), says("The lion is happy.")), "I encountered an error when using the feed_animal tool: You may not feed animals."},
 		"unfit":           {scripted(calls("weigh_animal"), says("The lion is happy.")), "I encountered an error when using the weigh_animal tool: The daily ration must be at most 20."},
-		"reported":        {scripted(says("I've updated the record of the lion.")), "Nothing was changed: no tool has reported the change that this answer speaks of."},
+		"reported":        {scripted(says("I've updated the record of the lion.")), "Nothing was changed: the change that this answer speaks of has not been made."},
 		"waiting":         {scripted(both("The lion has been set free. ", "free_lion")), "Nothing has been changed yet: “free_lion” waits for your approval."},
 		"waiting, silent": {scripted(calls("free_lion")), ""},
 	} {

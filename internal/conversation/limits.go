@@ -63,6 +63,7 @@ func (s store) hasSpace(ctx context.Context, o access.Owner, begins bool) error 
 	stored, err := s.sizes.Sizes(ctx, logs...)
 	if err == nil && stored >= limits.Stored {
 		return s.quotas.Refuse(quota.Stored, fullRetry, "Your conversations take %d bytes, and %d is the limit.", stored, limits.Stored).
+			Tell("Your conversations take all of the %d MB that there are for them.", max(limits.Stored>>20, 1)).
 			Suggest("Delete conversations that you no longer need, and ask again.")
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -332,8 +333,8 @@ func TestEventsCountAsStoredBytes(t *testing.T) {
 		s.turns.store.quotas = q
 		return s.turns.store.hasSpace(t.Context(), p.Owner(), false)
 	}
-	if err := space(stored); !fault.Is(err, fault.TooManyRequests) {
-		t.Errorf("at the limit: got %v, want RATE_LIMITED", err)
+	if err := space(stored); !fault.Is(err, fault.TooManyRequests) || strings.Contains(fault.Sentence(err), "bytes") {
+		t.Errorf("at the limit: got %v, want RATE_LIMITED, and no bytes for people: %s", err, fault.Sentence(err))
 	}
 	if err := space(stored + 1); err != nil {
 		t.Errorf("below the limit: got %v", err)

@@ -11,7 +11,7 @@ import (
 // The lines about changes.
 const (
 	waits   = "Nothing has been changed yet: “%s” waits for your approval."
-	noProof = "Nothing was changed: no tool has reported the change that this answer speaks of."
+	noProof = "Nothing was changed: the change that this answer speaks of has not been made."
 )
 
 // changes returns the line about a change that waits while the answer does not say

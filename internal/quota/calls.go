@@ -50,5 +50,6 @@ func (c *ToolCalls) Count(ctx context.Context, o access.Owner, tool string) erro
 	if err != nil || allowed {
 		return err
 	}
-	return c.q.Refuse(Calls, max(wait, time.Second), "You called %s more than %d times a minute.", tool, c.q.o.Limits.Calls)
+	return c.q.Refuse(Calls, max(wait, time.Second), "You called %s more than %d times a minute.", tool, c.q.o.Limits.Calls).
+		Tell("This was asked for more than %d times within a minute, which is the limit.", c.q.o.Limits.Calls)
 }

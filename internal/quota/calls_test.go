@@ -1,6 +1,7 @@
 package quota_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,6 +31,8 @@ func TestCallsOfAToolAreLimitedByPersonAndTool(t *testing.T) {
 			err := calls.Count(t.Context(), alice, "notes.search")
 			if f := fault.From(err); !fault.Is(err, fault.TooManyRequests) || f.RetryAfter != 10*time.Second {
 				t.Fatalf("over it: got %v after %s, want RATE_LIMITED after 10 s", err, f.RetryAfter)
+			} else if message, _ := f.ForPeople(); strings.Contains(message, "notes.search") {
+				t.Fatalf("a person reads %q", message)
 			}
 		}
 		if calls.Count(t.Context(), alice, "notes.stats") != nil || calls.Count(t.Context(), bob, "notes.search") != nil {

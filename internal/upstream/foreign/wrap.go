@@ -38,7 +38,7 @@ func (s *Server) wrap(answer *mcp.CallToolResult) result.Outcome {
 	text, parts := contentOf(answer.Content)
 	switch {
 	case len(answer.InputRequests) > 0:
-		return result.Failed(s.failed("The tool asks for more input, which this host does not give."))
+		return result.Failed(s.failed("It asked for more input, which cannot be given here."))
 	case answer.IsError:
 		return result.Failed(s.failed(text))
 	case answer.StructuredContent == nil:
