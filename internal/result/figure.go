@@ -14,6 +14,9 @@ var (
 	stateName  = regexp.MustCompile(`(^|_)(stage|status|state|priority|severity)$|[a-z](Stage|Status|State|Priority|Severity)$`)
 	stateValue = regexp.MustCompile(`^[A-Za-z]+([_ -][A-Za-z]+)*$`)
 
+	idName     = regexp.MustCompile(`(^|[_ -])(?i:ids?|uuid|guid)$|[a-z](I[dD]s?|U(uid|UID)|G(uid|UID))$`)
+	amountName = regexp.MustCompile(`(^|_)(amount|value|cost|price|total|sum|spent|allocated|remaining|spend)$|[a-z](Amount|Value|Cost|Price|Total|Sum|Spent|Allocated|Remaining|Spend)$`)
+
 	moment = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$`)
 
 	signs = map[string]string{"USD": "$", "EUR": "€", "GBP": "£"}
@@ -74,6 +77,12 @@ func (f Field) State(name, value string) string {
 	words := strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(value))
 	return strings.ToUpper(words[:1]) + words[1:]
 }
+
+// IsID reports whether a field's name is that of an id.
+func IsID(name string) bool { return idName.MatchString(name) }
+
+// IsAmount reports whether a field's name is that of a quantity that may be added up.
+func IsAmount(name string) bool { return amountName.MatchString(name) }
 
 // Prose writes a text of a field of that name within a sentence: a state of work in small
 // letters, a moment by its day. Any other text stays as it is.

@@ -38,3 +38,21 @@ func TestStatesAndMomentsAreWrittenInSentences(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesOfIDsAndAmounts(t *testing.T) {
+	for _, name := range []string{"id", "_id", "employee_id", "dealId", "bookID", "task_ids", "uuid", "itemUuid"} {
+		if !result.IsID(name) {
+			t.Errorf("%s is no id", name)
+		}
+	}
+	for _, name := range []string{"total", "spent_amount", "annualCost", "remaining"} {
+		if !result.IsAmount(name) {
+			t.Errorf("%s is no amount", name)
+		}
+	}
+	for _, name := range []string{"paid", "valid", "identity", "amount_of_days", "subtotals", "PAID", ""} {
+		if result.IsID(name) || result.IsAmount(name) {
+			t.Errorf("%s is an id or an amount", name)
+		}
+	}
+}

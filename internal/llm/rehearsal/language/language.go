@@ -86,7 +86,7 @@ func (x *Lexicon) Only(section string, words []string) (says bool) {
 }
 
 // Measures lists the sections of words that ask for something of all rows.
-var Measures = []string{"compare", "count", "sum", "average", "highest", "lowest", "newest", "oldest"}
+var Measures = []string{"compare", "count", "sum", "average", "newest", "oldest", "highest", "lowest"}
 
 // MayBeValue reports whether a word could be somebody's name or another value.
 func (x *Lexicon) MayBeValue(word string) bool {
@@ -220,7 +220,7 @@ type Token struct {
 
 // The words behind which a month may be alone, and a year: "may" is a verb, 2019 a number.
 var (
-	beforeMonth = strings.Fields("in before after since until by during due between and of for from")
+	beforeMonth = strings.Fields("in before after since until by during due between and of for from my our the their")
 	beforeYear  = beforeMonth[:5]
 )
 

@@ -266,11 +266,11 @@ type phrase struct {
 func newField(p schema.Property, meta result.Field) *Field {
 	f := &Field{Field: meta, Property: p, Words: english.Words(p.Name)}
 	f.stems = language.Stems(f.Words...)
-	f.Noun = english.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return IsID(w) || w == "number" }), " "))
+	f.Noun = english.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return result.IsID(w) || w == "number" }), " "))
 	if f.Kind = f.kind(); f.Is(Number, Date) {
 		f.base = strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { f.side += sides[w]; return sides[w] != none }), "_")
 	}
-	if english.LastWord(f.Name) == "year" || IsID(f.Name) {
+	if english.LastWord(f.Name) == "year" || result.IsID(f.Name) {
 		f.Show = cmp.Or(f.Show, result.ShowYear)
 	}
 	f.also = language.Stems(english.Words(strings.Join(meta.Synonyms, " "))...)
@@ -313,7 +313,7 @@ func (f *Field) kind() Kind {
 		return Order
 	case len(f.Enum) > 0:
 		return Choice
-	case (f.Type == "string" || number) && (f.Format == "uuid" || IsID(f.Name) || f.Like != ""):
+	case (f.Type == "string" || number) && (f.Format == "uuid" || result.IsID(f.Name) || f.Like != ""):
 		return ID
 	case f.Format == "date" || f.Format == "date-time":
 		return Date
@@ -347,7 +347,7 @@ func (f *Field) says(stem string) bool {
 }
 
 // amount reports whether a column holds quantities that may be added up.
-func (f *Field) amount() bool { return f.Amount || f.Is(Number) && IsAmount(f.Name) }
+func (f *Field) amount() bool { return f.Amount || f.Is(Number) && result.IsAmount(f.Name) }
 
 // Cents is an amount as inputs take it.
 func Cents(v float64) float64 { return math.Round(v*100) / 100 }
@@ -373,14 +373,4 @@ func (f *Field) Day(s calendar.Span) string {
 		return s.To.Format(time.DateOnly)
 	}
 	return s.Last().Format(time.DateOnly)
-}
-
-// IsID reports whether a name is that of an id.
-func IsID(name string) bool {
-	return slices.Contains([]string{"id", "ids", "uuid", "guid"}, english.LastWord(name))
-}
-
-// IsAmount reports whether a name is that of a quantity that may be added up.
-func IsAmount(name string) bool {
-	return slices.Contains([]string{"amount", "value", "cost", "price", "total", "sum", "spent", "allocated", "remaining", "spend"}, english.LastWord(name))
 }

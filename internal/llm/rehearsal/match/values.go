@@ -95,7 +95,8 @@ func (r reader) numberFor(i int, end side) *Field {
 		return free(f) && (end != none && f.side == end || f.has("year", r.low(i-1), r.low(i+1)))
 	}
 	missing := func(f *Field) bool { return free(f) && f.Required && r.Tool.Writes() }
-	return cmp.Or(r.Tool.Inputs.First(said), r.Tool.Inputs.First(missing))
+	paid := func(f *Field) bool { return free(f) && f.Amount && r.Tool.Writes() }
+	return cmp.Or(r.Tool.Inputs.First(said), r.Tool.Inputs.First(missing), r.Tool.Inputs.First(paid))
 }
 
 // period fills inputs named by a period: a year, "Q1 2026", or "Q1" beside a year.
@@ -186,7 +187,8 @@ func (r reader) choices() {
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: other})
 				case f.Is(Date): // of which only today has words
 					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.Format(time.DateOnly)
-				case (r.low(0) == "is" || r.low(0) == "was") && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
+				case slices.Contains([]string{"is", "was", "has"}, r.low(0)) && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
+					r.take(meant, i, len(p.words), 0)
 					r.Asked[english.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
 				case len(p.values) == 1 && r.Tool.Inputs.Named(f.Name) == f:
 					r.Args[f.Name], r.Asked[r.Tokens[i].Stem] = p.values[0], f.Type == "boolean" // "what is blocked, and by what?"
@@ -215,11 +217,11 @@ func (r reader) measure(i int) {
 		n := r.x.Phrase(kind, r.lows(i))
 		switch {
 		case !r.Tool.Lists() || n == 0 || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
-		case r.Measure.Kind == "" || r.Measure.Kind == "sum" && !r.x.Is(kind, "grouped"): // "how much was the last one?"
+		case r.Measure.Kind == "" || r.Measure.Kind == "sum" && !strings.Contains("count sum average", kind): // "how much was the last one?"
 			r.Measure = Measure{Kind: kind, Count: 1}
 			r.take(read, i, n, 0)
 			r.extent(i + n)
-		case r.Measure.Kind == "count" && kind == "sum": // "how many … in total"
+		case kind == "sum": // "how many … in total"
 			r.take(read, i, n, 0)
 		}
 	}
@@ -246,12 +248,12 @@ func (r reader) extent(end int) {
 		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(t.Stem) }).Name // customer_name for "customers"
 		switch {
 		case !r.free(at) || m.OverDates():
-		case of != "" && each && r.x.Is(m.Kind, "grouped"):
+		case of != "" && each && strings.Contains("count sum average", m.Kind):
 			m.By, m.Of = of, t.Low
 			r.take(read, at-1, 2, 1)
 		case r.has("most", "fewest") && (whose || r.low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
 			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"
-			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], named)]
+			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool { return named(t) && english.Plural(t.Low) })]
 			r.take(read, at, 1, 4)
 		case m.Kind != "count" && r.Tool.Amount() != "" && name != "" && (english.Plural(t.Low) || r.low(at+1) == "") && !r.isAnchor(at) && !r.isAnchor(end):
 			m.By, m.Of = name, t.Low

@@ -91,7 +91,7 @@ func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
 	other := slices.ContainsFunc(clause.Tokens, func(w language.Token) bool {
 		known := func(t2 *Tool) bool { return t2 != t && t2.source[w.Stem] >= inColumns && !x.Is(w.Low, "idle") }
 		named := w.Capital && w.Text[1:] == w.Low[1:] && w.Low != clause.Verb
-		return x.Is(w.Low, "pronoun") || !guides && (named || w.Owns || x.Is(w.Low, "self", "quantity") || slices.ContainsFunc(c.All(), known))
+		return x.Is(w.Low, "pronoun") || !guides && (named || w.Owns || x.Is(w.Low, "self") || w.Low == "much" || w.Low == "many" || slices.ContainsFunc(c.All(), known))
 	})
 	words = slices.DeleteFunc(strings.Fields(text[len(opening):]), func(w string) bool { return x.Is(w, "idle", "self", "guide") || guides && x.Is(w, "vague") })
 	if f == nil || other || len(words) == 0 || !guides && len(words) < 2 && m[2] == "" {
@@ -215,7 +215,7 @@ func (r *Reading) lacksApostrophe(i int) bool {
 func (r *Reading) columnBefore(at int) string {
 	stem, prep := english.Stem(r.low(at-2)), r.low(at-1)
 	return r.Tool.column(func(f *Field) bool {
-		named := (prep == "to" || prep == "by") && (len(f.Words) == 1 || sides[english.LastWord(f.Name)] == upper)
+		named := (prep == "to" || prep == "by") && r.Tokens[at].Sort == "" && (len(f.Words) == 1 || sides[english.LastWord(f.Name)] == upper)
 		return named && r.Tool.Inputs.Named(f.Name) == nil && language.Stems(f.Words[0]).Means(stem)
 	}).Name
 }

@@ -121,8 +121,9 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	one := (r.Measure.Kind == "" || r.Measure.Column != "" && r.Measure.By == "") && len(r.Filters) == 0
 	l := p.fetchPages(r.Tool, args, map[bool]int{true: 1, false: maxPages}[one])
 	named := slices.ContainsFunc(l.Rows, func(one result.Row) bool { named, _ := owner(p.Catalog, one); return named })
-	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return f.Self && f.Column == "" && !named })
-	l.Remark = cmp.Or(speak.Hidden(r, l.Rows), l.Remark)
+	unsaid := func(f match.Filter) bool { return f.Self && f.Column == "" && !named }
+	l.Remark = cmp.Or(speak.Hidden(r, l.Rows), l.Remark, map[bool]string{true: "They do not say whose they are."}[slices.ContainsFunc(r.Filters, unsaid) && len(l.Rows) > 0])
+	r.Filters = slices.DeleteFunc(r.Filters, unsaid)
 	for _, f := range r.Filters {
 		read := len(l.Rows)
 		l.Rows = slices.DeleteFunc(l.Rows, func(one result.Row) bool { return !fits(p.Catalog, one, f) })
@@ -255,7 +256,7 @@ func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (o
 // idIn is the id in a row: of the declared field, of what the row carries, or of the row itself.
 func idIn(r result.Row, lister *match.Tool, id *match.Field) any {
 	from, key, _ := strings.Cut(id.From, ":")
-	own := slices.IndexFunc(r.Keys, match.IsID)
+	own := slices.IndexFunc(r.Keys, result.IsID)
 	switch {
 	case from == lister.Info.Name && r.Values[key] != nil:
 		return r.Values[key]
@@ -283,6 +284,10 @@ func matching(things []speak.Thing, words []string) []speak.Thing {
 		return slices.DeleteFunc(slices.Clone(things), func(t speak.Thing) bool { return len(words) == 0 || counted(words, wordsOf(t)) < len(words) })
 	}
 	if named := by(func(t speak.Thing) []string { return english.Prose(t.Name) }); len(named) > 0 {
+		longer := func(t speak.Thing) bool { return len(english.Prose(t.Name)) != len(words) }
+		if whole := slices.DeleteFunc(slices.Clone(named), longer); len(whole) == 1 { // INV-001, not INV-2025-001
+			return whole
+		}
 		return named
 	}
 	return by(func(t speak.Thing) []string { return wordsIn(t.Row) })

@@ -290,6 +290,8 @@ func (p *planner) smallTalk() string {
 		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons."
 	case len(p.answers) > 0:
 		return ""
+	case len(p.lists) > 0 && (says("count") || says("sum")): // "how many are there?"
+		return p.answer(strings.Trim(p.said, " ?!.") + " " + p.before)
 	}
 	return p.nextPage(tokens, says("more") || p.offered && says("sure"))
 }

@@ -13,7 +13,6 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )
@@ -31,7 +30,7 @@ func holds(r result.Row, key string) bool {
 // ownID is the field that identifies a row: its first, if that is an id.
 func ownID(r result.Row) string {
 	key := slices.Concat(r.Keys, []string{""})[0]
-	return map[bool]string{true: key}[match.IsID(key)]
+	return map[bool]string{true: key}[result.IsID(key)]
 }
 
 // nameKey is the field that names a row without a first and a last name. The
@@ -94,7 +93,7 @@ func Described(r result.Row) string {
 // short reports whether a field is a short text: no id, address or date.
 func short(r result.Row, key string) bool {
 	t := r.Text(key)
-	return t != "" && len(t) <= 40 && key != "currency" && !match.IsID(key) && !Masked(r, key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
+	return t != "" && len(t) <= 40 && key != "currency" && !result.IsID(key) && !Masked(r, key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
 }
 
 // Answer is the outcome of a call, or of the calls for the pages of a list.

@@ -69,7 +69,7 @@ func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 
 // relevant are the fields of a row that the question asks for, the nearest first.
 func relevant(r *match.Reading, one result.Row) []string {
-	keys := slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool { return holds(one, k) || match.IsID(k) || r.Relevance(k) == 0 })
+	keys := slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool { return holds(one, k) || result.IsID(k) || r.Relevance(k) == 0 })
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(r.Relevance(b), r.Relevance(a)) })
 	return keys
 }
@@ -96,7 +96,7 @@ func Record(t *match.Tool, name string, one result.Row) string {
 func plain(t *match.Tool, one result.Row, name string) []string {
 	return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
 		clerical := strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "At") || k == "version" || t.Column(k).Show == result.ShowDetail
-		return holds(one, k) || isNamePart(k) || clerical || match.IsID(k) && one.Text(k) != "" || one.Text(k) != "" && strings.Contains(name, one.Text(k))
+		return holds(one, k) || isNamePart(k) || clerical || result.IsID(k) && one.Text(k) != "" || one.Text(k) != "" && strings.Contains(name, one.Text(k))
 	})
 }
 
@@ -232,11 +232,14 @@ func measured(r *match.Reading, which string, l *Answer) string {
 		return key != r.Tool.Rows && (one.Values[key] == nil || Masked(one, key))
 	})
 	if r.Measure.By != "" {
+		which += map[bool]string{true: ", over " + english.Count(len(rows), r.Tool.Rows)}[key != r.Tool.Rows]
 		rows = totals(r, rows, key)
 	}
 	switch {
 	case len(rows) > 0 && adding[r.Measure.Kind] != "" && r.Measure.By != "":
-		return fmt.Sprintf("The %s%s%s by %s, over %s:", adding[r.Measure.Kind], Label(r.Tool, key), which, r.Measure.Of, english.Count(len(l.Rows), r.Tool.Rows)) + lines(r, rows, key)
+		return fmt.Sprintf("The %s%s by %s%s:", adding[r.Measure.Kind], Label(r.Tool, key), r.Measure.Of, which) + lines(r, rows, key)
+	case key == "" && which != "" && adding[r.Measure.Kind] == "": // "the most urgent tickets"
+		return "I found " + english.Count(len(l.Rows), r.Tool.Rows) + which + ":" + lines(r, l.Rows)
 	case len(rows) == 0:
 		return fmt.Sprintf("I cannot work that out: none of the %s has %s that you may see.", r.Tool.Rows, cmp.Or(Label(r.Tool, key), "such a number or date"))
 	case r.Measure.By == "" && slices.Contains([]string{"sum", "average", "compare"}, r.Measure.Kind):
@@ -271,7 +274,7 @@ func added(r *match.Reading, rows []result.Row, key, which string) string {
 	case "average":
 		by = len(rows)
 	case "compare":
-		keys = slices.DeleteFunc(slices.Clone(rows[0].Keys), func(k string) bool { return rows[0].Values[k] == nil || rows[0].Text(k) != "" || !match.IsAmount(k) })
+		keys = slices.DeleteFunc(slices.Clone(rows[0].Keys), func(k string) bool { return rows[0].Values[k] == nil || rows[0].Text(k) != "" || !result.IsAmount(k) })
 	}
 	all := result.Row{Values: map[string]any{}}
 	for _, k := range keys {
@@ -304,12 +307,13 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	for m.Count == 1 && n < len(rows) && rows[n].Values[key] == rows[0].Values[key] { // none of those is the highest
 		n++
 	}
-	extreme := m.Kind + map[bool]string{true: " number of"}[key == r.Tool.Rows] + " " + Label(r.Tool, key) + which
+	kind := cmp.Or(map[string]string{"newest": "latest", "oldest": "earliest"}[m.Kind], m.Kind) // which is no age
+	extreme := kind + map[bool]string{true: " number of"}[key == r.Tool.Rows] + " " + Label(r.Tool, key) + which
 	switch {
 	case n == 1 && m.By != "":
 		return fmt.Sprintf("%s has the %s: %s.", Title(rows[0]), extreme, value(r.Tool, key, rows[0].Values[key]))
 	case n == 1:
-		return fmt.Sprintf("%s%s is the %s%s: %s.", Title(rows[0]), Described(rows[0]), m.Kind, which, facts(r.Tool, rows[0], keys))
+		return fmt.Sprintf("%s%s is the %s%s: %s.", Title(rows[0]), Described(rows[0]), kind, which, facts(r.Tool, rows[0], keys))
 	}
 	return fmt.Sprintf("The %d %s with the %s:", n, cmp.Or(m.Of, r.Tool.Rows), extreme) + lines(r, rows[:n], keys...)
 }
