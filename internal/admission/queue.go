@@ -154,7 +154,7 @@ func (q *Queue) abandon(t *ticket) {
 
 // next admits requests that wait, those of people who used least first.
 func (q *Queue) next() {
-	for {
+	for len(q.waiting) > 0 {
 		var first *person
 		now := q.o.Now()
 		for p := range q.waiting {
