@@ -131,7 +131,7 @@ export const words = {
   "All that waits for you": "Alles, was auf Sie wartet",
   "Notifications are on": "Benachrichtigungen sind an",
   "Notify me when something waits": "Benachrichtigen, wenn etwas wartet",
-  "Your roles give you no tools here. The person who manages your account can change that.": "Ihre Rollen geben Ihnen hier keine Werkzeuge. Wer Ihr Konto verwaltet, kann das ändern.",
+  "Your roles open none of the company's data to you here. The person who manages your account can change that.": "Ihre Rollen öffnen Ihnen hier keine Daten der Firma. Wer Ihr Konto verwaltet, kann das ändern.",
   "asks for your approval": "fragt nach Ihrer Freigabe",
   "{title}: no rows that you may see.": "{title}: keine Zeilen, die Sie sehen dürfen.",
   "{title}, table": "{title}, Tabelle",

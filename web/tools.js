@@ -26,7 +26,7 @@ export async function learnTools() {
     tools.value = new Map(listOf(body, "tools").map((tool) => [tool.name, tool]));
     servers.update((known) => new Map([...listOf(body, "servers").map((server) => /** @type {[string, boolean]} */ ([server.name, server.healthy !== false])), ...known]));
     if (body.model) defaultModel.value = body.model;
-    toolsProblem.value = tools.peek().size ? "" : t("Your roles give you no tools here. The person who manages your account can change that.");
+    toolsProblem.value = tools.peek().size ? "" : t("Your roles open none of the company's data to you here. The person who manages your account can change that.");
   } catch (fault) {
     toolsProblem.value = t("What you can ask could not be listed. {why}", { why: fault.message });
   }

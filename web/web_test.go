@@ -48,7 +48,7 @@ func TestPageOfAPersonWithoutToolsSaysSo(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /api/tools", answer(http.StatusOK, object{"tools": []object{}, "servers": []object{}, "model": "careful"}))
 	p.Open(g.URL)
-	p.Sees("#no-tools", "Your roles give you no tools here")
+	p.Sees("#no-tools", "Your roles open none of the company's data to you here")
 	p.Sees("#welcome", "I'm an AI assistant")
 	p.Misses("#suggest, #everything")
 }
