@@ -28,6 +28,7 @@ type found struct {
 // leads out of it, without what .gitignore files exclude.
 type walker struct {
 	root     *os.Root
+	within   []string // the folder's path in the repository that it is a part of
 	patterns []gitignore.Pattern
 	matcher  gitignore.Matcher
 	files    []found
@@ -37,6 +38,7 @@ type walker struct {
 // walk lists a folder in lexical order. Folders that cannot be read are skipped.
 func walk(ctx context.Context, root *os.Root) (*walker, error) {
 	w := &walker{root: root}
+	w.above(root.Name())
 	w.exclude(".git/info/exclude", nil)
 	err := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -54,6 +56,40 @@ func walk(ctx context.Context, root *os.Root) (*walker, error) {
 		return w.file(name, d)
 	})
 	return w, err
+}
+
+// above adds what the repository excludes that the folder is a part of, unless that
+// excludes the folder itself: somebody has named it.
+func (w *walker) above(folder string) {
+	top, err := filepath.Abs(folder)
+	if err != nil {
+		return
+	}
+	var within []string
+	for ; !IsRepository(top); top = filepath.Dir(top) {
+		if top == filepath.Dir(top) {
+			return // it is a part of none
+		}
+		within = slices.Insert(within, 0, filepath.Base(top))
+	}
+	if len(within) == 0 {
+		return
+	}
+	w.add(readOutside(top, ".git/info/exclude"), nil)
+	for i := range within {
+		w.add(readOutside(top, append(slices.Clone(within[:i]), ".gitignore")...), within[:i])
+	}
+	if w.matcher != nil && w.matcher.Match(within, true) {
+		w.patterns, w.matcher = nil, nil
+		return
+	}
+	w.within = within
+}
+
+// readOutside reads a file of a folder that is not indexed, or nothing.
+func readOutside(folder string, path ...string) []byte {
+	text, _ := readRegular(os.OpenFile, filepath.Join(append([]string{folder}, path...)...)) // it excludes nothing then
+	return text
 }
 
 // folder decides whether to enter a folder.
@@ -87,16 +123,20 @@ func (w *walker) file(name string, d fs.DirEntry) error {
 }
 
 func (w *walker) ignored(name string, folder bool) bool {
-	return w.matcher != nil && w.matcher.Match(strings.Split(name, "/"), folder)
+	return w.matcher != nil && w.matcher.Match(slices.Concat(w.within, strings.Split(name, "/")), folder)
 }
 
 // exclude adds the patterns of a file, if it is there, to those of the folders
 // above.
 func (w *walker) exclude(file string, domain []string) {
 	text, err := readRegular(w.root.OpenFile, filepath.FromSlash(file))
-	if err != nil {
-		return
+	if err == nil {
+		w.add(text, slices.Concat(w.within, domain))
 	}
+}
+
+// add adds the patterns of a text.
+func (w *walker) add(text []byte, domain []string) {
 	for line := range bytes.Lines(text) {
 		pattern := strings.TrimRight(string(line), "\r\n")
 		if strings.TrimSpace(pattern) == "" || strings.HasPrefix(pattern, "#") {

@@ -48,6 +48,42 @@ func TestWalkLeavesOut(t *testing.T) {
 	}
 }
 
+// TestFolderOfARepositoryKeepsItsExclusions: those of the folders above count, unless they
+// exclude the folder itself, which somebody has named.
+func TestFolderOfARepositoryKeepsItsExclusions(t *testing.T) {
+	top := t.TempDir()
+	put(t, top, ".git/info/exclude", "mine.txt\n")
+	put(t, top, ".gitignore", "*.log\n/inner/deep/left.go\n/left.go\nbuilt/\n")
+	put(t, top, "inner/.gitignore", "other.go\n")
+	for _, name := range []string{"a.go", "left.go", "x.log", "mine.txt", "other.go", "deep/left.go", "deep/b.go", "built/c.go"} {
+		put(t, top, "inner/"+name, "text\n")
+		put(t, top, "built/"+name, "text\n")
+	}
+	for folder, want := range map[string]string{
+		"inner":       ".gitignore a.go deep/b.go left.go",
+		"inner/deep":  "b.go",
+		"inner/built": "c.go",
+		"built":       "a.go built/c.go deep/b.go deep/left.go left.go mine.txt other.go x.log",
+	} {
+		opened, err := os.OpenRoot(filepath.Join(top, folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := walk(t.Context(), opened)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range w.files {
+			got = append(got, f.path)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, not %q", folder, got, want)
+		}
+		_ = opened.Close()
+	}
+}
+
 // unfinished is an index before whose files cannot be taken over.
 type unfinished struct{}
 
