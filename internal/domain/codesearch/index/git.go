@@ -9,13 +9,6 @@ import (
 	"strings"
 )
 
-// IsRepository reports whether a folder is the root of a git repository or of a
-// worktree of one.
-func IsRepository(folder string) bool {
-	_, err := os.Lstat(filepath.Join(folder, ".git"))
-	return err == nil
-}
-
 // commit is what git says of a folder; both are empty outside of git.
 type commit struct{ id, remote string }
 

@@ -86,6 +86,13 @@ func (w *walker) above(folder string) {
 	w.within = within
 }
 
+// IsRepository reports whether a folder is the root of a git repository or of a
+// worktree of one.
+func IsRepository(folder string) bool {
+	_, err := os.Lstat(filepath.Join(folder, ".git"))
+	return err == nil
+}
+
 // readOutside reads a file of a folder that is not indexed, or nothing.
 func readOutside(folder string, path ...string) []byte {
 	text, _ := readRegular(os.OpenFile, filepath.Join(append([]string{folder}, path...)...)) // it excludes nothing then
