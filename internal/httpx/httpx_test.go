@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -284,6 +285,26 @@ func TestALineNamesTheCodeOnce(t *testing.T) {
 		plain(&log).LogCause(t.Context(), f)
 		if strings.Count(log.String(), f.Code.Name) != 1 || strings.Contains(log.String(), "null") {
 			t.Errorf("got %s, want the code once and what went wrong", &log)
+		}
+	}
+}
+
+// TestPathOfManyMethodsIsFound: by a POST at once, with its pattern as any other, and
+// with the values of its wildcards, whatever the path spells.
+func TestPathOfManyMethodsIsFound(t *testing.T) {
+	mux := httpx.NewMux(plain(io.Discard))
+	show := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, "%s %s %s", r.Method, r.Pattern, r.PathValue("server"))
+	})
+	mux.HandleMethods("/mcp", []string{"GET", "POST"}, show)
+	mux.HandleMethods("/mcp/{server}", []string{"GET", "POST"}, show)
+	for request, want := range map[string]string{
+		"POST /mcp": "POST /mcp ", "GET /mcp": "GET /mcp ", "POST /%6dcp": "POST /mcp ", "POST /mcp/hr": "POST /mcp/{server} hr", "POST /mcp/%7Bserver%7D": "POST /mcp/{server} {server}",
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		w := httptest.NewRecorder()
+		if mux.ServeHTTP(w, httptest.NewRequest(method, path, nil)); w.Body.String() != want {
+			t.Errorf("%s: got %q, want %q", request, w.Body, want)
 		}
 	}
 }

@@ -240,10 +240,10 @@ func (r *Runner) Encode(o result.Outcome) json.RawMessage { return r.opts.Dialec
 
 func (r *Runner) now() time.Time { return r.opts.Now() }
 
-// Call runs one tool for the principal in the context. It makes all checks, for
-// all surfaces, in this order: principal, tool, role, input, deadline. Then a
-// write is previewed and waits for its person's approval; anything else runs, is
-// masked, limited in size and audited.
+// Call runs one tool for the principal in the context. It keeps raw, which must not
+// change. It makes all checks, for all surfaces, in this order: principal, tool, role,
+// input, deadline. Then a write is previewed and waits for its person's approval; anything
+// else runs, is masked, limited in size and audited.
 func (r *Runner) Call(ctx context.Context, name string, raw json.RawMessage) result.Outcome {
 	started := r.now()
 	o := r.call(ctx, name, raw, started)
