@@ -19,7 +19,7 @@ type Ticket struct {
 	AssignedTo    *string    `json:"assigned_to" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address of the employee who works on it." field:"aka=owner|assignee|agent,aka.none=unassigned|nobody assigned|not assigned|no owner|no assignee|without an owner|without an assignee|without owner"`
 	Category      string     `json:"category"`
 	Tags          []string   `json:"tags"`
-	CreatedAt     time.Time  `json:"created_at" field:"show=detail,aka=opened"`
+	CreatedAt     time.Time  `json:"created_at" field:"show=detail,aka=opened|created|raised|filed"`
 	UpdatedAt     time.Time  `json:"updated_at" field:"show=detail"`
 	ResolvedAt    *time.Time `json:"resolved_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 	Resolution    string     `json:"resolution,omitempty" jsonschema_description:"What solved it."`

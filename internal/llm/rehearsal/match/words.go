@@ -28,7 +28,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	r.vague = !r.anchored && (r.Target == nil || !r.Target.Entity.Self)                        // and so it only presents
 	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural) // one thing is changed at a time
 	noun := !t.Writes() && r.Order >= 0 && r.low(r.Order+1) != "of" && r.uses[r.Order] >= given && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
-	if r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents || noun { // "email Ada" asks for no address, "email of Ada" does
+	if r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.isOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
 		return nil
 	}
 	return r
@@ -116,7 +116,8 @@ func (r *Reading) name(i int) {
 	needed := func(f *Field) bool { return ids(f) && f.Required }
 	ofSort := func(f *Field) bool { return ids(f) && e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
 	only := func(f *Field) bool { return ids(f) && !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
-	id := cmp.Or(r.Tool.Inputs.First(needed), r.Tool.Inputs.First(ofSort), r.Tool.Inputs.First(only))
+	own := func(f *Field) bool { return ids(f) && e.Self && !r.Tool.Lists() && r.isOurs(english.Stem(f.Noun)) } // "my October report"
+	id := cmp.Or(r.Tool.Inputs.First(needed), r.Tool.Inputs.First(own), r.Tool.Inputs.First(ofSort), r.Tool.Inputs.First(only))
 	ofTeam := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[r.Tokens[i].Stem] }          // "my team's expenses"
 	teams := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[english.Stem(r.low(e.end))] } // "deals of my team"
 	text := r.Tool.Inputs.First(func(f *Field) bool {                                                           // the rows themselves say whose they are: a search for the name would find other things
@@ -270,7 +271,7 @@ func (r *Reading) relation(i int) {
 	s := r.Tokens[i].Stem
 	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
 		f := from.Relation()
-		ofNone := r.x.Stems["person"][s] && i > 0 && !r.Tokens[i-1].Owns && !r.x.Is(r.low(i-1), "self") // "which people"
+		ofNone := r.x.Stems["person"][s] && (i == 0 && r.x.Is(r.low(1), "place") || i > 0) && !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self") // "which people"
 		if f == nil || ofNone || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Inputs.First(from.Identified) == nil {
 			continue
 		}

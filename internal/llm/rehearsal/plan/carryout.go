@@ -185,7 +185,7 @@ func owner(c *match.Catalog, one result.Row) (named, mine bool) {
 
 // nothing says that no row was found by a value, as far as a list was read.
 func nothing(what, value string, more bool, read int) string {
-	end := map[bool]string{true: fmt.Sprintf(" among the first %d; the list is incomplete.", read), false: ". Please check the spelling, or ask for the list."}
+	end := map[bool]string{true: fmt.Sprintf(" among the first %d; the list is incomplete.", read), false: " among those that you can see. Please check the spelling, or ask for the list."}
 	return fmt.Sprintf("I found no %s %q", what, value) + end[more]
 }
 

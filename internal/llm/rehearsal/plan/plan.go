@@ -268,7 +268,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	case !further || !fits(of):
 		return ""
 	case input == "":
-		return "There is no further page."
+		return "There is no further page: that was all of it."
 	default:
 		return speak.List(p.Attempt(of, match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
 	}

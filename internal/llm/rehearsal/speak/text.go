@@ -312,6 +312,8 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	switch {
 	case n == 1 && m.By != "":
 		return fmt.Sprintf("%s has the %s: %s.", Title(rows[0]), extreme, value(r.Tool, key, rows[0].Values[key]))
+	case n == 1 && m.OverDates() && r.Target != nil && r.Target.Input != r.Tool.Relation(): // one of somebody's records
+		return Record(r.Tool, Name(rows[0]), rows[0])
 	case n == 1:
 		return fmt.Sprintf("%s%s is the %s%s: %s.", Title(rows[0]), Described(rows[0]), kind, which, facts(r.Tool, rows[0], keys))
 	}
