@@ -11,6 +11,7 @@
 // plain BM25 and ours only; -tuning leaves the held-out half out. With -engine=URL the corpora are also indexed in that
 // Elasticsearch or OpenSearch, and the table compares ours there with ours here. With
 // -embeddings=URL, -model=NAME and -folder=DIR it compares ours with and without a service of embeddings, such as embed.py.
+// With -learn=DIR it learns words from the comments of the folders instead; learn.sh has what they were learned from.
 package main
 
 import (
@@ -52,6 +53,9 @@ func run(args []string) error {
 	indexes, err := build(roots, flags[folderFlag])
 	if err != nil {
 		return err
+	}
+	if folder := flags[learnFlag]; folder != "" {
+		return learn(folder, roots, indexes)
 	}
 	if slices.Contains(args, "-misses") {
 		return printMisses(questions, indexes)

@@ -23,6 +23,7 @@ var (
 	synonymWeight      = 0.2
 	pairWeight         = 0.3
 	prefixWeight       = 0.3
+	namedWeight        = 0.1
 )
 
 const (
@@ -31,7 +32,7 @@ const (
 	maxEnding     = 6 // bytes by which such words differ
 )
 
-// expand adds to each word its abbreviations, words that mean the same, the words of
+// expand adds to each word its abbreviations, words that mean the same, names that answer it, the words of
 // the indexes that begin with it, or that it begins with, and what it is part of.
 func (p *Plan) expand(stats Statistics) {
 	for i := range p.groups {
@@ -47,6 +48,11 @@ func (p *Plan) expand(stats Statistics) {
 		if !p.symbol {
 			for _, other := range synonyms[base] {
 				g.add(other, synonymWeight)
+			}
+		}
+		if !p.symbol && !p.topic {
+			for _, other := range named[base] {
+				g.add(other, namedWeight)
 			}
 		}
 		if len(base) < minPrefix {

@@ -43,20 +43,8 @@ type name struct {
 	written string // as the query spells it; empty: made of words
 }
 
-// silent words say nothing about what is sought; quiet and light ones little. Light words
-// are rare in code, so that their rarity says too much.
-var (
-	silent = set("a an the of to in on for with by from and or is are was were be been do does did done how what where when why which who whom we our us i my me it its this that these those there their they them can could should would will shall may might must as at into if then than so you your has have had show tell explain about please any some all each every")
-	quiet  = set("find get give look located location code codebase repo repository function method file files class implement implemented implementation implements work works working handle handled handles handling use used uses using happen happens logic responsible defined definition define place part way ways make makes made set one new does go")
-	light  = set("before after between without within through during while until since up down out off over under back away together apart around along upon against among per via " +
-		"only also again once even still just already yet ever never always often usually not no nor very more most less least much many several few other others another such own same both either neither exactly directly certain particular various possible different able instead rather itself themselves here too really quite whether although because though unless " +
-		"need needs needed want wants wanted decide decides decided try tries tried let lets keep keeps kept put puts come comes came take takes took taken turn turns turned given gives says said know known see seen seem seems become becomes gets got getting going begins cause causes caused happened mean means based called related involved")
-)
-
-const (
-	quietWeight = 0.3
-	lightWeight = 0.6
-)
+// silent words say nothing about what is sought.
+var silent = set("a an the of to in on for with by from and or is are was were be been do does did done how what where when why which who whom we our us i my me it its this that these those there their they them can could should would will shall may might must as at into if then than so you your has have had show tell explain about please any some all each every")
 
 // parse reads a query. Words that say nothing are left out, unless there are no
 // others.
@@ -166,21 +154,13 @@ func (p *parsed) word(word string, everything bool) {
 		return
 	}
 	weight := 1.0
-	switch {
-	case p.symbol:
-	case quiet[lower]:
-		weight = quietWeight
-	case light[lower]:
-		weight = lightWeight
-	}
-	if len(terms) == 1 {
-		p.groups = append(p.groups, group{lower, weight, []weighted{{terms[0], 1}}})
-		return
+	if len(terms) == 1 && !p.symbol {
+		weight = recalled(terms[0])
 	}
 	p.groups = append(p.groups, group{lower, weight, []weighted{{terms[0], 1}}})
 	for _, part := range terms[1:] {
 		if !slices.ContainsFunc(p.groups, func(g group) bool { return g.terms[0].text == part }) {
-			p.groups = append(p.groups, group{part, weight * 0.6, []weighted{{part, 1}}})
+			p.groups = append(p.groups, group{part, 0.6, []weighted{{part, 1}}})
 		}
 	}
 }
@@ -206,7 +186,7 @@ func (p *parsed) compounds(fields []string) {
 	}
 	for n := 3; n >= 1; n-- {
 		for i := 0; i+n <= len(plain); i++ {
-			if slices.Contains(plain[i:i+n], "") || n == 1 && (len(plain[i]) < 4 || quiet[plain[i]]) {
+			if slices.Contains(plain[i:i+n], "") || n == 1 && (len(plain[i]) < 4 || recalled(words.Stem(plain[i])) < wellRecalled) {
 				continue
 			}
 			joined := words.Whole(strings.Join(plain[i:i+n], ""))

@@ -61,7 +61,7 @@ func (s *search) candidate(shard, chunk int) candidate {
 	score := float64(s.shards[shard].scores[chunk])
 	c := candidate{Hit: Hit{Shard: shard, Chunk: chunk, Last: chunk, Best: chunk, order: uint64(shard)<<32 | uint64(chunk)}, file: int(s.shards[shard].Chunks[chunk].File), score: score}
 	if s.Explain {
-		c.Why = append(c.Why, Reason{Signal: "words", Value: score})
+		c.Why = append(c.Why, reason("words", "", score))
 	}
 	return c
 }
@@ -149,10 +149,13 @@ func decayed(all []candidate, decay float64) {
 	slices.SortFunc(all, better)
 }
 
+// continuing is how many of the best chunks may continue a hit, at least.
+const continuing = 40
+
 // hits makes the answer of ordered candidates.
 func (s *search) hits(all []candidate) (hits []Hit) {
 	for i, c := range all {
-		if i >= 2*s.Limit {
+		if i >= max(continuing, 2*s.Limit) {
 			break
 		}
 		if s.Without&Neighbours == 0 && s.joins(hits, c) {

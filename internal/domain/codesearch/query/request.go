@@ -1,6 +1,7 @@
 package query
 
 import (
+	"math"
 	"path"
 	"strings"
 
@@ -62,4 +63,9 @@ type Reason struct {
 	Signal string  `json:"signal"`
 	Detail string  `json:"detail,omitempty"`
 	Value  float64 `json:"value"` // added to the score before, or what it was multiplied by
+}
+
+// reason has no more digits than a reader uses: rows with their reasons share one budget.
+func reason(signal, detail string, value float64) Reason {
+	return Reason{signal, detail, math.Round(value*1000) / 1000}
 }

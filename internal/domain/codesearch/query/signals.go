@@ -26,8 +26,12 @@ const (
 	otherChunks      = 0.5
 	alsoFound        = 0.2 // other chunks of the file are candidates, too
 	alsoFoundDecay   = 0.5 // each of them by this part of the one before
+	surroundings     = 0.2 // what the chunks beside one have of the query
 	fileCoverage     = 0.25
 	chunkCoverage    = 0.75
+
+	topicSurroundings = surroundings / 2
+	nextButOne        = 0.5 // chunks that are not beside it but one further
 )
 
 // signals changes the scores of the candidates.
@@ -55,6 +59,9 @@ func (s *search) signals(all []candidate) {
 	if s.Without&Penalties == 0 {
 		s.penalise(all)
 	}
+	if s.Without&Coherence == 0 && !s.symbol {
+		s.surround(all)
+	}
 }
 
 func (c *candidate) add(signal, detail string, value float64) {
@@ -63,7 +70,7 @@ func (c *candidate) add(signal, detail string, value float64) {
 	}
 	c.score += value
 	if c.Why != nil {
-		c.Why = append(c.Why, Reason{signal, detail, value})
+		c.Why = append(c.Why, reason(signal, detail, value))
 	}
 }
 
@@ -139,6 +146,36 @@ func (s *search) alsoFound(all []candidate, best float64) {
 	for i := range all {
 		c := &all[i]
 		c.add("coherence", "other places in the file", best*alsoFound*others[fileKey{c.Shard, c.file}]/most)
+	}
+}
+
+// surround raises chunks by what the two before and the two after them have of the query:
+// a place is rarely alone.
+func (s *search) surround(all []candidate) {
+	most, around := 0.0, make([]float64, len(all))
+	for i, c := range all {
+		shard := s.shards[c.Shard]
+		first, n := shard.Files[c.file].Chunks()
+		for at := max(first, c.Chunk-2); at < min(first+n, c.Chunk+3); at++ {
+			switch at - c.Chunk {
+			case 0:
+			case -1, 1:
+				around[i] += float64(shard.scores[at])
+			default:
+				around[i] += nextButOne * float64(shard.scores[at])
+			}
+		}
+		most = max(most, around[i])
+	}
+	if most == 0 {
+		return
+	}
+	weight := surroundings
+	if s.topic {
+		weight = topicSurroundings
+	}
+	for i := range all {
+		all[i].multiply("coherence", "what is beside it", 1+weight*around[i]/most)
 	}
 }
 
@@ -281,7 +318,7 @@ var penalties = []struct {
 
 // askedFor is the factor of tests and examples for a query that names such: code
 // about tests is sought as often as a test.
-const askedFor = 0.7
+const askedFor = 0.65
 
 // penalise lowers files that are rarely what is sought, and tests within others.
 func (s *search) penalise(all []candidate) {
@@ -329,6 +366,6 @@ func (c *candidate) multiply(signal, detail string, factor float64) {
 	}
 	c.score *= factor
 	if c.Why != nil {
-		c.Why = append(c.Why, Reason{signal, detail, factor})
+		c.Why = append(c.Why, reason(signal, detail, factor))
 	}
 }
