@@ -262,6 +262,9 @@ func draw(r *rand.Rand, some sourceFile) args {
 			in[field] = value
 		}
 	}
+	if in["explain"] != nil {
+		in["max_tokens"] = 20_000 // a page of explained places has room in that
+	}
 	return in
 }
 
