@@ -166,6 +166,11 @@ func (p *Principal) Name() string { return p.claims.Name }
 // identifies no person.
 func (p *Principal) Email() string { return p.email }
 
+// Lacks adds to a refusal the roles of which one is needed, and the principal's own.
+func (p *Principal) Lacks(f *fault.Error, roles ...string) *fault.Error {
+	return f.With("requiredRole", strings.Join(roles, " or ")).With("requiredRoles", roles).With("userRoles", p.Roles())
+}
+
 // Roles lists the role names, sorted. The caller must not change the slice.
 func (p *Principal) Roles() []string { return p.claims.Roles }
 

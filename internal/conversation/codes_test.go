@@ -18,6 +18,9 @@ func TestOwnCodesAreListed(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"CONVERSATION_NOT_FOUND": 404, "EVENTS_GONE": 404, "CONVERSATION_UNREADABLE": 409}, names); diff != "" {
 		t.Errorf("codes (-want +got):\n%s", diff)
 	}
+	if got := fault.From(errNotFound("c1")).Details["conversationId"]; got != "c1" {
+		t.Errorf("what is not found is %v", got)
+	}
 	for _, c := range fault.Shared() {
 		if names[c.Name] != 0 {
 			t.Errorf("%s is declared twice", c.Name)

@@ -50,7 +50,7 @@ const maxTitle = 80 // characters
 var notFound = &fault.Code{
 	Name: "CONVERSATION_NOT_FOUND", Kind: fault.NotFound, Status: http.StatusNotFound,
 	Meaning: "The conversation is unknown, deleted, or somebody else's.",
-	Suggest: "Start a new conversation, or list yours.",
+	Suggest: "Start a new conversation, or list yours.", Details: []string{"conversationId"},
 }
 
 // eventsGone ends a stream that would have a gap otherwise.
@@ -71,7 +71,9 @@ var unreadable = &fault.Code{
 // Codes lists the fault codes that only conversations raise.
 func Codes() []*fault.Code { return []*fault.Code{notFound, eventsGone, unreadable} }
 
-func errNotFound() error { return notFound.New("There is no such conversation.") }
+func errNotFound(id string) error {
+	return notFound.New("There is no such conversation.").With("conversationId", id)
+}
 
 var idPattern = regexp.MustCompile(`^[0-9a-f]{32}$`)
 

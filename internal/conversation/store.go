@@ -76,14 +76,14 @@ func (s store) save(ctx context.Context, c Conversation) error {
 // open returns the owner's conversation, or CONVERSATION_NOT_FOUND.
 func (s store) open(ctx context.Context, o access.Owner, id string) (Conversation, error) {
 	if !idPattern.MatchString(id) {
-		return Conversation{}, errNotFound()
+		return Conversation{}, errNotFound(id)
 	}
 	c, ok, err := s.find(ctx, id)
 	if err != nil {
 		return Conversation{}, err
 	}
 	if !ok || c.Owner != o {
-		return Conversation{}, errNotFound()
+		return Conversation{}, errNotFound(id)
 	}
 	return c, nil
 }

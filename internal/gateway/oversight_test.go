@@ -23,7 +23,7 @@ func TestAuditorsAloneReadTheRecord(t *testing.T) {
 		o.Oversight = oversight.New(oversight.Options{Logs: []string{path}, Audit: log, Servers: o.Servers})
 	})
 	for route, want := range map[string]string{"/api/audit?person=alice": `"tool":"read the audit log","rows":0,"outcome":"INSUFFICIENT_PERMISSIONS"`, "/api/audit/verify": `"whole":true`, "/api/admin": `"name":"get_employee"`} {
-		if status, body := r.read(r.send("GET", route, alice, "")); !strings.Contains(body, "INSUFFICIENT_PERMISSIONS") || strings.Contains(body, `"events"`) {
+		if status, body := r.read(r.send("GET", route, alice, "")); !strings.Contains(body, "INSUFFICIENT_PERMISSIONS") || !strings.Contains(body, `"requiredRoles":["auditor"]`) || strings.Contains(body, `"events"`) {
 			t.Errorf("%s as Alice: got %d %s", route, status, body)
 		}
 		if status, body := r.read(r.send("GET", route, "", "")); status != 401 {

@@ -45,7 +45,7 @@ func (v revocations) revoke(w http.ResponseWriter, r *http.Request, p *access.Pr
 	if !p.HasAny(access.Auditor) {
 		event.Outcome = fault.Insufficient.Name
 		_ = v.record(r, event) // refused either way
-		return fault.Insufficient.New("Only an auditor may revoke sign-ins.").Suggest("Ask someone who has the role auditor.")
+		return p.Lacks(fault.Insufficient.New("Only an auditor may revoke sign-ins.").Suggest("Ask someone who has the role auditor."), string(access.Auditor))
 	}
 	what, err := httpx.Decode[revocation](r, v.body)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestOnlyAuditorsRevoke(t *testing.T) {
 		code        string
 	}{
 		"no token":           {"", `{"jti":"x"}`, 401, "UNAUTHENTICATED"},
-		"another role":       {alice, `{"jti":"t-audit"}`, 403, "INSUFFICIENT_PERMISSIONS"},
+		"another role":       {alice, `{"jti":"t-audit"}`, 403, `"requiredRoles":["auditor"]`},
 		"nothing":            {auditToken, `{}`, 400, "BAD_REQUEST"},
 		"half a person":      {auditToken, `{"issuer":"https://i"}`, 400, "BAD_REQUEST"},
 		"both":               {auditToken, `{"jti":"x","issuer":"i","sub":"s"}`, 400, "BAD_REQUEST"},

@@ -78,7 +78,7 @@ func (s *Service) forAuditors(what string, plan func(*http.Request) (Handler, er
 	return func(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 		if !p.HasAny(access.Auditor) {
 			_ = s.o.Audit.Append(r.Context(), audit.Event{Kind: audit.Denial, Tool: what, Outcome: fault.Insufficient.Name}) // refused either way
-			return fault.Insufficient.New("Only an auditor may read this.").Suggest("Ask someone who has the role auditor.")
+			return p.Lacks(fault.Insufficient.New("Only an auditor may read this.").Suggest("Ask someone who has the role auditor."), string(access.Auditor))
 		}
 		read, refused := plan(r)
 		outcome := result.StatusSuccess

@@ -345,7 +345,7 @@ func (r *Runner) insufficient(m *mounted, who *access.Principal) error {
 	names := roleNames(m.spec.Allow)
 	f := fault.Insufficient.New("%s", m.info.Refusal())
 	f.Suggest("Ask someone who has one of these roles (%s), or your administrator if you need it yourself.%s", fault.List(names, ", "), r.instead(m, who))
-	return f.With("requiredRole", strings.Join(names, " or ")).With("requiredRoles", names).With("userRoles", who.Roles())
+	return who.Lacks(f, names...)
 }
 
 // instead offers what the caller may see of what was refused: another tool for

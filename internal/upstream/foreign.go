@@ -104,8 +104,7 @@ func allowed(who *access.Principal, r route) error {
 	if len(r.tool.Roles) == 0 {
 		return f.Instruct("No role may: an administrator names the roles in the file of connected servers.")
 	}
-	return f.Suggest("Ask someone who has one of these roles (%s), or your administrator if you need it yourself.", strings.Join(r.tool.Roles, ", ")).
-		With("requiredRoles", r.tool.Roles)
+	return who.Lacks(f.Suggest("Ask someone who has one of these roles (%s), or your administrator if you need it yourself.", strings.Join(r.tool.Roles, ", ")), r.tool.Roles...)
 }
 
 // open keeps a write until its person answers. The card shows the arguments

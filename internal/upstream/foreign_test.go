@@ -224,7 +224,7 @@ func TestForeignToolNeedsARoleOfTheHost(t *testing.T) {
 	u := host(t, upstream.Options{Audit: kept}, n)
 	ctx := as("erin", "employee")
 	for _, name := range []string{"notes.search", "notes.create"} {
-		if o := u.Call(ctx, name, nil); !fault.Is(o.Fault(), fault.Insufficient) {
+		if o := u.Call(ctx, name, nil); !fault.Is(o.Fault(), fault.Insufficient) || o.Fault().Details["requiredRole"] != "writer" {
 			t.Errorf("%s: got %s, want INSUFFICIENT_PERMISSIONS", name, o.Code())
 		} else if got := string(result.EncodeEnvelope(o)); !strings.Contains(got, "Ask someone who has one of these roles (writer)") {
 			t.Errorf("%s: got %s, want the role that may call it", name, got)
