@@ -9,7 +9,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"countersign.dev/internal/result"
 )
@@ -81,11 +83,21 @@ func NewAsker(ctx context.Context, o Options, model string) (*Asker, error) {
 	return &Asker{client: c, model: model}, nil
 }
 
+// mostWaits is how often a question is sent again that the gateway refuses for now
+// (429 with Retry-After, before it has done anything), and longestWait what it may ask for.
+const (
+	mostWaits   = 10
+	longestWait = 30 * time.Second
+)
+
 // Ask asks the next question of the conversation and waits for the end of its
-// turn. A turn that failed is an exchange with a problem; the error is for
+// turn, and before it as long as the gateway asks to wait. A turn that failed is an exchange with a problem; the error is for
 // questions that were not taken and answers that cannot be read.
 func (a *Asker) Ask(ctx context.Context, question string) (*Exchange, error) {
 	resp, err := a.client.query(ctx, question, a.id, a.model)
+	for n := 0; n < mostWaits && waitAsked(ctx, err); n++ {
+		resp, err = a.client.query(ctx, question, a.id, a.model)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +115,28 @@ func (a *Asker) Ask(ctx context.Context, question string) (*Exchange, error) {
 	})
 	a.pending = append(a.pending, x.Pending...)
 	return x, cmp.Or(err, unreadable)
+}
+
+// waitAsked waits as long as a refusal asks to, and reports whether it was one that did.
+func waitAsked(ctx context.Context, err error) bool {
+	var busy *busyError
+	if !errors.As(err, &busy) || busy.wait > longestWait {
+		return false
+	}
+	timer := time.NewTimer(busy.wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// busyError is a refusal of a gateway that says when to ask again.
+type busyError struct {
+	error
+	wait time.Duration
 }
 
 // Close denies what still waits, so that no change of this conversation can be
@@ -211,7 +245,11 @@ func (c *client) query(ctx context.Context, question, conversation, model string
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
 		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-		return nil, statusError(resp.StatusCode, said)
+		err := statusError(resp.StatusCode, said)
+		if seconds, bad := strconv.Atoi(resp.Header.Get("Retry-After")); bad == nil && resp.StatusCode == http.StatusTooManyRequests {
+			err = &busyError{err, time.Duration(max(0, seconds)) * time.Second}
+		}
+		return nil, err
 	}
 	return resp, nil
 }
