@@ -32,6 +32,9 @@ const (
 	maxEnding     = 6 // bytes by which such words differ
 )
 
+// commonNames: a name that more than one in so many chunks have answers nothing.
+const commonNames = 8
+
 // expand adds to each word its abbreviations, words that mean the same, names that answer it, the words of
 // the indexes that begin with it, or that it begins with, and what it is part of.
 func (p *Plan) expand(stats Statistics) {
@@ -52,7 +55,9 @@ func (p *Plan) expand(stats Statistics) {
 		}
 		if !p.symbol && !p.topic {
 			for _, other := range named[base] {
-				g.add(other, namedWeight)
+				if commonNames*stats.Frequency(other) < stats.Chunks() { // others tell little, and are slow to read
+					g.add(other, namedWeight)
+				}
 			}
 		}
 		if len(base) < minPrefix {
