@@ -174,10 +174,10 @@ func (r reader) choices() {
 	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.States) {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
-				by := r.Tool.Columns.Named(strings.Join(p.words, "_")+"_by") != nil && r.has("who") // "who approved it" asks for no state
-				extreme := f.Is(Number) && r.has("most", "least")
+				by, extreme := r.Tool.Columns.Named(strings.Join(p.words, "_")+"_by") != nil && r.has("who"), f.Is(Number) && r.has("most", "least")              // "who approved it" asks for no state
+				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere     // "Acme Enterprise"
 				happened := dated && f.Is(Choice) && r.Tool.column(func(f *Field) bool { return f.Is(Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != "" // "opened this week"
-				if r.taken(f) || by || extreme || happened || dated && f.Is(Date) || !r.reads(i, p.words) {
+				if r.taken(f) || by || extreme || named || happened || dated && f.Is(Date) || !r.reads(i, p.words) {
 					continue
 				}
 				switch r.take(given, i, len(p.words), 4); {

@@ -183,7 +183,8 @@ func (r *Reading) entity(i int) Entity {
 	}
 	for e.end < len(r.Tokens) && !e.owns {
 		t := r.Tokens[e.end]
-		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low) || r.low(i-1) == "about"); e.end > i && (r.uses[e.end] != unread || !goesOn) {
+		titled := r.Tool.Writes() && r.low(i-1) == "called" && r.low(e.end) != "" && r.uses[e.end] <= read && !r.x.Is(t.Low, "place") // "called Test the pump"
+		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low) || r.low(i-1) == "about"); e.end > i && !titled && (r.uses[e.end] != unread || !goesOn) {
 			break
 		}
 		e.Text = strings.TrimSpace(e.Text + " " + t.Text)

@@ -138,8 +138,7 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 	start := 0
 	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
 		next := slices.Concat(tokens[min(i+1, len(tokens)):], []language.Token{{}})[0]
-		takes := func(t *match.Tool) bool { return t.Writes() && t.Inputs.Named(next.Low).Is(match.Prose) }
-		names := t.Low == "into" && p.Knows(next.Stem) || t.Low == "with" && !slices.ContainsFunc(p.Open, takes) // "into three subtasks", "into subtasks A and B"
+		names := t.Low == "into" && p.Knows(next.Stem) || t.Low == "with" && !slices.ContainsFunc(p.Open, func(t *match.Tool) bool { return t.Writes() && t.Inputs.Named(next.Low).Is(match.Prose) }) // "into three subtasks", "into subtasks A and B"
 		if t.Rest != "" && !names && (t.Low == "," || t.Low == "into") == (separators == "") && i-start <= longest {
 			remark := strings.Trim(strings.TrimPrefix(t.Rest, map[bool]string{true: next.Text + " "}[t.Low == "with"]), `"`) // "with resolution replaced the cable"
 			prose := func(f *match.Field) bool { return t.Low != "," || f.Required && f.Is(match.Prose) }
