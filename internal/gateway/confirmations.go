@@ -36,15 +36,19 @@ type confirmations struct {
 
 // confirmError is document 000's shape of an error, with the code added.
 type confirmError struct {
-	Error   string `json:"error"`
-	Message string `json:"message"`
-	Code    string `json:"code"`
+	Error   string         `json:"error"`
+	Message string         `json:"message"`
+	Code    string         `json:"code"`
+	Details map[string]any `json:"details,omitempty"`
 }
 
 // confirmErrors writes errors as document 000 has them on this one route.
 func (g *Gateway) confirmErrors() httpx.ErrorWriter {
-	return httpx.ErrorWriter{Log: g.o.Log, Observer: g.o.Observer, Write: func(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
+	return httpx.ErrorWriter{Log: g.o.Log, Observer: g.o.Observer, Write: func(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 		g.challenge(w, f)
+		if f.Code == fault.ConfirmationNotFound {
+			f = f.With("confirmationId", r.PathValue("id"))
+		}
 		_ = httpx.JSON(w, statusOf(f), confirmErrorOf(f))
 	}}
 }
@@ -52,11 +56,11 @@ func (g *Gateway) confirmErrors() httpx.ErrorWriter {
 func confirmErrorOf(f *fault.Error) confirmError {
 	switch f.Code {
 	case fault.UserMismatch:
-		return confirmError{"Unauthorized", "You can only approve your own confirmations", f.Code.Name}
+		return confirmError{"Unauthorized", "You can only approve your own confirmations", f.Code.Name, f.Details}
 	case fault.ConfirmationNotFound:
-		return confirmError{"Confirmation not found or expired", "⏱️ Confirmation expired (5-minute TTL). Please retry the operation.", f.Code.Name}
+		return confirmError{"Confirmation not found or expired", "⏱️ Confirmation expired (5-minute TTL). Please retry the operation.", f.Code.Name, f.Details}
 	}
-	return confirmError{titles[f.Kind()], f.Message, f.Code.Name}
+	return confirmError{titles[f.Kind()], f.Message, f.Code.Name, f.Details}
 }
 
 var titles = map[fault.Kind]string{

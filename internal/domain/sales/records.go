@@ -22,7 +22,7 @@ type Customer struct {
 	AnnualRevenue float64   `json:"annual_revenue" jsonschema_description:"US dollars a year." field:"unit=USD,amount,aka=sales|turnover"`
 	CreatedAt     time.Time `json:"created_at" field:"show=detail"`
 	UpdatedAt     time.Time `json:"updated_at" field:"show=detail"`
-	OpenDeals     int       `json:"open_deals" jsonschema_description:"How many of the customer's deals that you may see are still open."`
+	OpenDeals     int       `json:"open_deals" jsonschema_description:"How many of the customer's deals that you may see are still open." field:"aka.zero=no open deals|without open deals|without an open deal|no open deal"`
 
 	Relation access.Relation `json:"-"`
 	Version  int64           `json:"-"`
@@ -40,7 +40,7 @@ type CustomerRow struct {
 	Tier          string  `json:"tier" jsonschema:"enum=enterprise,enum=business,enum=startup,enum=free"`
 	AnnualRevenue float64 `json:"annual_revenue" jsonschema_description:"US dollars a year." field:"unit=USD,amount,aka=sales|turnover"`
 	AccountOwner  string  `json:"account_owner" jsonschema_description:"E-mail address of the employee who owns the account." field:"aka=owner|seller|salesperson"`
-	OpenDeals     int     `json:"open_deals" jsonschema_description:"How many of the customer's deals that you may see are still open."`
+	OpenDeals     int     `json:"open_deals" jsonschema_description:"How many of the customer's deals that you may see are still open." field:"aka.zero=no open deals|without open deals|without an open deal|no open deal"`
 }
 
 // Key is the row's sort key.

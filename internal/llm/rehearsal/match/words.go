@@ -116,8 +116,8 @@ func (r *Reading) name(i int) {
 	needed := func(f *Field) bool { return ids(f) && f.Required }
 	ofSort := func(f *Field) bool { return ids(f) && e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
 	only := func(f *Field) bool { return ids(f) && !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
-	own := func(f *Field) bool { return ids(f) && e.Self && !r.Tool.Lists() && r.isOurs(english.Stem(f.Noun)) } // "my October report"
-	id := cmp.Or(r.Tool.Inputs.First(needed), r.Tool.Inputs.First(own), r.Tool.Inputs.First(ofSort), r.Tool.Inputs.First(only))
+	own := map[bool]*Field{true: r.Tool.Inputs.First(func(f *Field) bool { return ids(f) && r.isOurs(english.Stem(f.Noun)) })}[e.Self && !r.Tool.Lists() && len(r.Args) > 0] // "my October report"
+	id := cmp.Or(r.Tool.Inputs.First(needed), own, r.Tool.Inputs.First(ofSort), r.Tool.Inputs.First(only))
 	ofTeam := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[r.Tokens[i].Stem] }          // "my team's expenses"
 	teams := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[english.Stem(r.low(e.end))] } // "deals of my team"
 	text := r.Tool.Inputs.First(func(f *Field) bool {                                                           // the rows themselves say whose they are: a search for the name would find other things
