@@ -123,14 +123,8 @@ func waitAsked(ctx context.Context, err error) bool {
 	if !errors.As(err, &busy) || busy.wait > longestWait {
 		return false
 	}
-	timer := time.NewTimer(busy.wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	pause(ctx, busy.wait)
+	return ctx.Err() == nil
 }
 
 // busyError is a refusal of a gateway that says when to ask again.

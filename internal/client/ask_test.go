@@ -1,10 +1,14 @@
 package client
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // TestAskerWaitsWhenItIsAskedTo: a refusal that says when to ask again is not the
@@ -37,4 +41,19 @@ func TestAskerWaitsWhenItIsAskedTo(t *testing.T) {
 		}
 		gateway.Close()
 	}
+}
+
+// TestWaitIsAsLongAsAsked: it is not shorter, and ends with the one who asks.
+func TestWaitIsAsLongAsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, busy := time.Now(), &busyError{errors.New("busy"), 7 * time.Second}
+		if !waitAsked(t.Context(), busy) || time.Since(began) != busy.wait {
+			t.Errorf("waited %s", time.Since(began))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if waitAsked(ctx, busy) || time.Since(began) != busy.wait+time.Second {
+			t.Errorf("waited %s in all", time.Since(began))
+		}
+	})
 }

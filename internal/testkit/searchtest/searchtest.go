@@ -67,13 +67,16 @@ func (e engine) String() string { return e.name + " " + e.version }
 
 // chosen is the engine that the environment names.
 func chosen() engine {
-	switch os.Getenv(choice) {
+	switch name := os.Getenv(choice); name {
+	case "":
+		return openSearch
 	case "elasticsearch":
 		return elasticsearch
 	case "elasticsearch9":
 		return elasticsearch9
+	default:
+		panic(choice + ` is "` + name + `": it may be elasticsearch, elasticsearch9 or unset`)
 	}
-	return openSearch
 }
 
 const settings = `discovery.type: single-node
