@@ -9,7 +9,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/strictjson"
+	"countersign.dev/internal/schema"
 )
 
 // getConfirmation is the one tool of the edge itself: the state of a change that
@@ -41,23 +41,37 @@ func withConfirmationTool(infos []result.ToolInfo) []result.ToolInfo {
 	return slices.Insert(slices.Clone(infos), at, confirmationTool())
 }
 
-// showConfirmation runs the tool. Its answer is the envelope at every server, as its
+// confirmations runs the tool. Its answer is the envelope at every server, as its
 // schema says, whatever dialect the server's own tools speak.
-func showConfirmation(ctx context.Context, show func(context.Context, string) (result.Confirmation, error), args json.RawMessage) result.Outcome {
-	o := lookUp(ctx, show, args)
+type confirmations struct {
+	show  func(ctx context.Context, id string) (result.Confirmation, error)
+	input *schema.Schema
+}
+
+// newConfirmations compiles what the tool declares, so that its inputs are refused in
+// the words of every other tool.
+func newConfirmations(show func(context.Context, string) (result.Confirmation, error)) (c confirmations, err error) {
+	c.show = show
+	c.input, err = schema.Compile(confirmationTool().InputSchema, schema.Options{Formats: true, Words: map[string]schema.Words{
+		"confirmation_id": {Suggest: "Give the confirmationId of a pending_confirmation answer.", Tell: "I find no confirmation with that id."},
+	}})
+	return c, err
+}
+
+func (c confirmations) call(ctx context.Context, args json.RawMessage) result.Outcome {
+	o := c.lookUp(ctx, args)
 	return o.WithRaw(result.EncodeEnvelope(o))
 }
 
-func lookUp(ctx context.Context, show func(context.Context, string) (result.Confirmation, error), args json.RawMessage) result.Outcome {
-	var in struct {
-		ID string `json:"confirmation_id"`
-	}
-	if err := strictjson.Unmarshal(args, &in); err != nil || in.ID == "" {
-		return result.Failed(fault.WrongInputs(fault.Input{Field: "confirmation_id", Wrong: "is required, the only field, and a text"}).Fields("confirmation_id"))
-	}
-	shown, err := show(ctx, in.ID)
+func (c confirmations) lookUp(ctx context.Context, args json.RawMessage) result.Outcome {
+	values, _, err := c.input.Check(args)
 	if err != nil {
-		return result.Failed(fault.From(err).With("confirmationId", in.ID))
+		return result.Failed(err)
+	}
+	id, _ := values["confirmation_id"].(string)
+	shown, err := c.show(ctx, id)
+	if err != nil {
+		return result.Failed(fault.From(err).With("confirmationId", id))
 	}
 	data, err := json.Marshal(shown)
 	if err != nil {

@@ -15,6 +15,12 @@ import (
 	"countersign.dev/internal/result"
 )
 
+// firstID is that of alice's one confirmation.
+const firstID = "6f9619ff-8b86-4011-b42d-00cf4fc964ff"
+
+// theirs writes ids into arguments.
+var theirs = strings.NewReplacer("ID", firstID, "OTHER", "6f9619ff-8b86-4011-b42d-00cf4fc964fe")
+
 // shows has one confirmation of alice.
 func shows(o *mcpserver.Options) {
 	o.Show = func(ctx context.Context, id string) (result.Confirmation, error) {
@@ -22,7 +28,7 @@ func shows(o *mcpserver.Options) {
 		switch {
 		case err != nil:
 			return result.Confirmation{}, err
-		case id != "c1":
+		case id != firstID:
 			return result.Confirmation{}, fault.ConfirmationNotFound.New("Confirmation not found or expired.")
 		case who.Username() != "alice":
 			return result.Confirmation{}, fault.UserMismatch.New("You can only see your own confirmations")
@@ -49,7 +55,7 @@ func TestClientsFollowTheirConfirmations(t *testing.T) {
 			if !slices.IsSortedFunc(list.Tools, func(a, b *mcp.Tool) int { return strings.Compare(a.Name, b.Name) }) {
 				t.Errorf("%s, %s: the list is not in the order of names", version, who)
 			}
-			called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_confirmation", Arguments: map[string]any{"confirmation_id": "c1"}})
+			called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_confirmation", Arguments: map[string]any{"confirmation_id": firstID}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,10 +65,13 @@ func TestClientsFollowTheirConfirmations(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		`{}`: "VALIDATION_ERROR", `{"confirmation_id":7}`: "VALIDATION_ERROR", `{"confirmation_id":"c1","confirmation_id":"c2"}`: "-32700",
-		`{"confirmation_id":"c1","approved":true}`: "VALIDATION_ERROR", `{"confirmation_id":"c2"}`: "CONFIRMATION_NOT_FOUND", `{"confirmation_id":"c1"}`: "Delete the desk?",
+		`{}`: "confirmation_id: is required. Give the confirmationId of a pending_confirmation answer.", `{"confirmation_id":7}`: "confirmation_id: must be string, not number",
+		`{"confirmation_id":"ID","confirmation_id":"OTHER"}`: "-32700", `{"confirmation_id":"c1"}`: "confirmation_id: is not a valid uuid",
+		`{"confirmationId":"ID"}`:                  "confirmationId: is not a field of this tool. Did you mean confirmation_id?; confirmation_id: is required",
+		`{"confirmation_id":"ID","approved":true}`: "approved: is not a field of this tool",
+		`{"confirmation_id":"OTHER"}`:              "CONFIRMATION_NOT_FOUND", `{"confirmation_id":"ID"}`: "Delete the desk?",
 	} {
-		if got := h.callModern(t, "alice", "get_confirmation", args); !strings.Contains(got.body, want) {
+		if got := h.callModern(t, "alice", "get_confirmation", theirs.Replace(args)); !strings.Contains(got.body, want) {
 			t.Errorf("%s: got %s, want %s", args, got.body, want)
 		}
 	}
@@ -74,11 +83,11 @@ func TestConfirmationIsAnEnvelopeInEveryDialect(t *testing.T) {
 	h := open(t, shows)
 	h.service.encode = dialect.Dialect{}.Encode
 	for args, want := range map[string]string{
-		`{"confirmation_id":"c1"}`: `"structuredContent":{"status":"success"`,
-		`{"confirmation_id":"c2"}`: `"structuredContent":{"status":"error"`,
-		`{}`:                       `"structuredContent":{"status":"error"`,
+		`{"confirmation_id":"ID"}`:    `"structuredContent":{"status":"success"`,
+		`{"confirmation_id":"OTHER"}`: `"structuredContent":{"status":"error"`,
+		`{}`:                          `"structuredContent":{"status":"error"`,
 	} {
-		if got := h.callModern(t, "alice", "get_confirmation", args); !strings.Contains(got.body, want) {
+		if got := h.callModern(t, "alice", "get_confirmation", theirs.Replace(args)); !strings.Contains(got.body, want) {
 			t.Errorf("%s: got %s, want %s", args, got.body, want)
 		}
 	}
@@ -110,10 +119,10 @@ func TestConfirmationToolIsForClientsAlone(t *testing.T) {
 			t.Errorf("%s: got %d %s", token, got.status, got.body)
 		}
 	}
-	if got := h.callModern(t, "call", "get_confirmation", `{"confirmation_id":"c1"}`); !strings.Contains(got.body, "-32602") {
+	if got := h.callModern(t, "call", "get_confirmation", theirs.Replace(`{"confirmation_id":"ID"}`)); !strings.Contains(got.body, "-32602") {
 		t.Errorf("got %s, want no such tool", got.body)
 	}
-	if got := open(t).callModern(t, "alice", "get_confirmation", `{"confirmation_id":"c1"}`); !strings.Contains(got.body, "-32602") {
+	if got := open(t).callModern(t, "alice", "get_confirmation", theirs.Replace(`{"confirmation_id":"ID"}`)); !strings.Contains(got.body, "-32602") {
 		t.Errorf("without confirmations: got %s, want no such tool", got.body)
 	}
 }

@@ -131,7 +131,7 @@ func (s *Server) run(ctx context.Context, who *access.Principal, name string, ar
 		args = json.RawMessage("{}")
 	}
 	if name == getConfirmation && s.showsConfirmations(who) {
-		return showConfirmation(ctx, s.opts.Show, args)
+		return s.confirmations.call(ctx, args)
 	}
 	return s.service.Call(ctx, name, args)
 }

@@ -76,18 +76,19 @@ type Resources interface {
 
 // Server is one MCP server with its REST face. It is safe for concurrent use.
 type Server struct {
-	service   rest.Toolbox
-	opts      Options
-	gate      *gate.Gate
-	face      *rest.Face
-	errors    httpx.ErrorWriter
-	probe     httpx.Probe // of Options.Ready
-	mcp       *mcp.Server
-	lane      lane
-	features  bool         // prompts and resources too: the fixture of the conformance suite has them
-	modern    http.Handler // version 2026-07-28: stateless
-	reporting http.Handler // the same, for calls whose progress is reported
-	legacy    http.Handler // handshake versions: sessions
+	service       rest.Toolbox
+	opts          Options
+	gate          *gate.Gate
+	face          *rest.Face
+	errors        httpx.ErrorWriter
+	probe         httpx.Probe // of Options.Ready
+	mcp           *mcp.Server
+	lane          lane
+	confirmations confirmations
+	features      bool         // every one of the protocol: the fixture of the conformance suite has them
+	modern        http.Handler // version 2026-07-28: stateless
+	reporting     http.Handler // the same, for calls whose progress is reported
+	legacy        http.Handler // handshake versions: sessions
 }
 
 // Routes takes a server's own routes, each with or without a token.

@@ -42,6 +42,10 @@ func New(service rest.Toolbox, o Options) (*Server, error) {
 	}
 	s.gate = gate.New(options)
 	s.face = rest.NewFace(s.gate, service)
+	var err error
+	if s.confirmations, err = newConfirmations(o.Show); err != nil {
+		return nil, err
+	}
 	return s, s.mount()
 }
 

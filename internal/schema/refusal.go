@@ -30,8 +30,9 @@ type misfit struct {
 
 // remarks collects what is wrong with an input.
 type remarks struct {
-	words map[string]Words // by field
-	all   []misfit
+	words    map[string]Words // by field
+	declared []string         // the names of all fields
+	all      []misfit
 }
 
 // refusal words the faults of an input twice: a remark for each is for models ("limit:
@@ -94,11 +95,23 @@ func (r *remarks) visit(e *jsonschema.ValidationError) {
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
 			r.add(join(where, clip(name)), "is not a field of this tool", "", "")
+			if where == "" && len(r.all) <= fault.MaxNames {
+				r.all[len(r.all)-1].Advice = r.meant(name)
+			}
 		}
 	default:
 		wrong, detail := remark(e.ErrorKind)
 		r.add(where, wrong, detail, cmp.Or(r.words[where].Tell, sentence(where, e.ErrorKind)))
 	}
+}
+
+// meant asks whether an undeclared name was another. It is for models alone: a person
+// names no fields.
+func (r *remarks) meant(name string) string {
+	if near := nearest(name, r.declared); near != "" {
+		return "Did you mean " + near + "?"
+	}
+	return ""
 }
 
 // missing asks for a field that is required. What is said of a wrong id ("I find no

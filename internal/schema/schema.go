@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -90,7 +92,7 @@ func (s *Schema) Check(raw json.RawMessage) (values map[string]any, wrong []stri
 	if !errors.As(err, &invalid) {
 		return nil, nil, err
 	}
-	said := remarks{s.words, nil}
+	said := remarks{words: s.words, declared: slices.Collect(maps.Keys(s.compiled.Properties))}
 	said.collect(invalid)
 	wrong = topOf(said.all)
 	return nil, wrong, refusal(said.all).Fields(wrong...)

@@ -24,6 +24,7 @@ func TestArgumentsAreCheckedInWords(t *testing.T) {
 		{`{` + id + `,"limit":51}`, "limit", "limit: must be at most 50", "Invalid input"},
 		{`{` + id + `,"state":"LOST"}`, "state", "state: must be one of OPEN, CLOSED", "Invalid input"},
 		{`{` + id + `,"colour":1}`, "colour", "colour: is not a field of this tool", "Invalid input"},
+		{`{` + id + `,"Limt":1}`, "Limt", "Limt: is not a field of this tool. Did you mean limit?", "Invalid input"},
 		{`{` + id + `,"day":"2026-02-30"}`, "day", "day: is not a valid date", "Invalid input"},
 		{`{}`, "id", "id: is required. Use list_things.", "I find no such thing."},
 		{`{"id":5,"limit":"all"}`, "id limit", "limit: must be integer, not string", "Invalid input"},

@@ -81,7 +81,7 @@ func TestBadInputIsNamedFieldByField(t *testing.T) {
 	for _, c := range []struct{ tool, input, want string }{
 		{"get_note", `{}`, "id: is required. Use list_notes to find valid ids."},
 		{"get_note", `{"id":"7"}`, "id: must be integer, not string. Use list_notes to find valid ids."},
-		{"get_note", `{"id":1,"reasn":"x"}`, "reasn: is not a field of this tool"},
+		{"get_note", `{"id":1,"reasn":"x"}`, "reasn: is not a field of this tool. Did you mean reason?"},
 		{"get_note", `{"id":1,"id":2}`, `input: repeats the name "id"`},
 		{"get_note", `{"id":1} {"id":2}`, "input: has data after its end"},
 		{"get_note", `[1]`, "input: must be an object"},
