@@ -56,12 +56,12 @@ func TestOfficialConformance(t *testing.T) {
 }
 
 // applicable are the suite's scored scenarios of what our own tools and the gateway
-// do: they have neither prompts nor resources of their own, ask their client nothing in
-// the middle of a call, and answer with an envelope and its text. Others, such as
+// do: they have neither prompts nor resources of their own, log nothing to their client, ask
+// it nothing in the middle of a call, and answer with an envelope and its text. Others, such as
 // server-stateless and caching, ask for some of that too: the fixture above has it.
 var applicable = map[string][]string{
 	"2026-07-28": {"tools-list", "tools-call-simple-text", "tools-call-error", "dns-rebinding-protection", "http-header-validation", "server-sse-multiple-streams"},
-	"2025-11-25": {"server-initialize", "server-session-lifecycle", "server-sse-multiple-streams", "logging-set-level", "ping", "tools-list", "tools-call-simple-text", "tools-call-error", "dns-rebinding-protection"},
+	"2025-11-25": {"server-initialize", "server-session-lifecycle", "server-sse-multiple-streams", "ping", "tools-list", "tools-call-simple-text", "tools-call-error", "dns-rebinding-protection"},
 }
 
 // refusedByForce are those of them with a call that the lane leaves to the SDK, which

@@ -88,6 +88,8 @@ var params = map[string]struct {
 	"resources/list":           {of: func() any { return new(mcp.ListResourcesParams) }, optional: true},
 	"resources/templates/list": {of: func() any { return new(mcp.ListResourceTemplatesParams) }, optional: true},
 	"resources/read":           {of: func() any { return new(mcp.ReadResourceParams) }},
+	"resources/subscribe":      {of: func() any { return new(mcp.SubscribeParams) }},
+	"resources/unsubscribe":    {of: func() any { return new(mcp.UnsubscribeParams) }},
 	"subscriptions/listen":     {of: func() any { return new(mcp.SubscriptionsListenParams) }},
 	"completion/complete":      {of: func() any { return new(mcp.CompleteParams) }},
 	"logging/setLevel": {of: func() any {
@@ -107,12 +109,6 @@ func (m message) notification() bool { return m.id == nil }
 func (m message) known() bool {
 	_, known := params[m.method]
 	return known && m.notification() == strings.HasPrefix(m.method, "notifications/")
-}
-
-// ofAnotherFeature reports whether a method is of a feature that no server of ours
-// has and declares. The SDK answers such methods with empty lists.
-func (m message) ofAnotherFeature() bool {
-	return strings.HasPrefix(m.method, "prompts/") || strings.HasPrefix(m.method, "resources/")
 }
 
 func (m message) unknown() *refusal {
@@ -147,7 +143,7 @@ func (m message) checkLegacy(session string, offered bool) error {
 	switch {
 	case m.method == "": // a response
 		return nil
-	case !offered, !m.known() && !m.ofAnotherFeature():
+	case !offered, !m.known():
 		return m.unknown()
 	case session == "" && !m.notification() && m.method != "initialize" && m.method != "ping":
 		return refuse(jsonrpc.CodeInvalidRequest, "Send initialize first, and then the Mcp-Session-Id that its answer has.")

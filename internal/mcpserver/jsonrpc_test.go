@@ -80,11 +80,34 @@ func TestParamsOfAWrongTypeAreNamedAsTheyWereSent(t *testing.T) {
 	}
 	session := []string{"Mcp-Session-Id", h.handshake(t, "alice"), "Mcp-Protocol-Version", legacy}
 	for method, field := range map[string]string{
-		"initialize": "protocolVersion", "tools/list": "cursor", "tools/call": "name", "logging/setLevel": "level", "completion/complete": "ref",
+		"initialize": "protocolVersion", "tools/list": "cursor", "tools/call": "name",
 	} {
 		got := h.send(t, "POST", "/mcp", "alice", fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":%q,"params":{%q:7}}`, method, field), session...)
 		if got.status != 200 || !strings.Contains(got.body, `field \"`+field+`\" of the wrong type`) {
 			t.Errorf("%s: got %d %s, want the field %s", method, got.status, got.body, field)
+		}
+	}
+}
+
+// TestUndeclaredFeaturesAreUnknownMethods: a client that asks for what initialize did not
+// declare learns so, in each version and over stdio, and gets no answer as if it were there.
+func TestUndeclaredFeaturesAreUnknownMethods(t *testing.T) {
+	nothing := map[string]string{
+		"logging/setLevel": `"level":"info"`, "completion/complete": `"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"a","value":"b"}`, "prompts/list": "", "prompts/get": `"name":"x"`,
+		"resources/list": "", "resources/templates/list": "", "resources/read": `"uri":"notes://1"`, "resources/subscribe": `"uri":"notes://1"`, "resources/unsubscribe": `"uri":"notes://1"`,
+	}
+	withResources := map[string]string{"logging/setLevel": `"level":"info"`, "prompts/list": "", "resources/subscribe": `"uri":"notes://1"`, "resources/unsubscribe": `"uri":"notes://1"`}
+	for h, undeclared := range map[*harness]map[string]string{open(t, withSDK): nothing, open(t, withSDK, withNotes): withResources} {
+		session := []string{"Mcp-Session-Id", h.handshake(t, "alice"), "Mcp-Protocol-Version", legacy}
+		for method, params := range undeclared {
+			for version, got := range map[string]reply{
+				modern: h.send(t, "POST", "/mcp", "alice", modernBody(method, params), modernHeaders(method, "")...),
+				legacy: h.send(t, "POST", "/mcp", "alice", fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":%q,"params":{%s}}`, method, params), session...),
+			} {
+				if status := map[string]int{modern: 404, legacy: 200}[version]; got.status != status || !strings.Contains(got.body, `"code":-32601`) {
+					t.Errorf("%s, %s: got %d %s, want %d and -32601", version, method, got.status, got.body, status)
+				}
+			}
 		}
 	}
 }

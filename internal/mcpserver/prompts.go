@@ -19,15 +19,19 @@ type Prompts interface {
 	Prompt(ctx context.Context, server, name string, args map[string]string) (string, error)
 }
 
-// offers reports whether a message is of a feature that this server has.
+// offers reports whether a message is of a feature that this server declares. The SDK
+// answers those of others with empty lists, or as if it had done something.
 func (s *Server) offers(m message) bool {
+	feature, _, _ := strings.Cut(m.method, "/")
 	switch {
-	case !m.ofAnotherFeature(), s.features:
+	case s.features:
 		return true
-	case strings.HasPrefix(m.method, "prompts/"):
+	case feature == "prompts":
 		return s.opts.Prompts != nil
+	case feature == "resources":
+		return s.opts.Resources != nil && !strings.HasSuffix(m.method, "subscribe")
 	}
-	return s.opts.Resources != nil
+	return feature != "logging" && feature != "completion"
 }
 
 // listPrompts lists the texts as server.prompt.

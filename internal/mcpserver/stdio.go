@@ -33,7 +33,7 @@ func (c Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	c.Server.mcp.AddReceivingMiddleware(c.asPerson)
 	answers := &lineWriter{out: out}
-	messages := &messageReader{in: bufio.NewReader(in), longest: int(c.Server.opts.MaxBody), answers: answers}
+	messages := &messageReader{in: bufio.NewReader(in), longest: int(c.Server.opts.MaxBody), offers: c.Server.offers, answers: answers}
 	return c.Server.mcp.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(messages), Writer: answers, MaxLineLength: -1})
 }
 
@@ -108,6 +108,7 @@ func (*lineWriter) Close() error { return nil }
 type messageReader struct {
 	in      *bufio.Reader
 	longest int // bytes of a line
+	offers  func(message) bool
 	answers io.Writer
 	rest    []byte // of the line that is passed on
 }
@@ -156,7 +157,11 @@ func (r *messageReader) checked(line []byte) ([]byte, error) {
 		return nil, r.reject(nil, refuse(jsonrpc.CodeParseError, "That is no JSON. A message is one line of it."))
 	}
 	m, err := readMessage(bytes.TrimSpace(line))
-	if err == nil {
+	switch {
+	case err != nil:
+	case !r.offers(m):
+		err = m.unknown()
+	default:
 		err = m.checkParams()
 	}
 	var refused *refusal
