@@ -502,8 +502,9 @@ func TestToolsAreCalledByTheirTitles(t *testing.T) {
 	if got := p.Text(".tool-words"); got != "Bring a ship in" {
 		t.Errorf("the call says %q, want its title", got)
 	}
-	read := module[[]string](p, "views/card.js", `return arg.map(m.nameOfSource)`, []any{object{"tool": "harbour.move_ship"}, object{"kind": "ticket", "id": "TICK-009"}, object{"more": 3}, "text of ticket TICK-006"})
-	if want := []string{"an answer of “Bring a ship in”", "text of ticket TICK-009", "3 more texts", "text of ticket TICK-006"}; !slices.Equal(read, want) {
+	read := module[[]string](p, "views/card.js", `return arg.map(m.nameOfSource)`, []any{object{"tool": "harbour.move_ship"}, object{"kind": "ticket", "id": "TICK-009"}, object{"kind": "deal", "id": "65a2d0000000000000000001", "name": "Acme Renewal"},
+		object{"kind": "review", "id": "f1000000-0000-0000-0000-000000000057", "about": "Margaret Scott"}, object{"more": 3}, "text of ticket TICK-006"})
+	if want := []string{"an answer of “Bring a ship in”", "text of ticket TICK-009", "text of deal “Acme Renewal”", "text of review about “Margaret Scott”", "3 more texts", "text of ticket TICK-006"}; !slices.Equal(read, want) {
 		t.Errorf("what was read is called %q, want %q", read, want)
 	}
 }

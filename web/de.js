@@ -73,6 +73,8 @@ export const words = {
   "1 more text": "1 weiterer Text",
   "{n} more texts": "{n} weitere Texte",
   "text of {kind} {id}": "Text von {kind} {id}",
+  "text of {kind} “{name}”": "Text von {kind} „{name}“",
+  "text of {kind} about “{name}”": "Text von {kind} über „{name}“",
   "an answer of “{title}”": "eine Antwort von „{title}“",
   "It waited for {name}": "Es wartete auf {name}",
   "read for this answer, which names none of them": "für diese Antwort gelesen, die keine davon nennt",

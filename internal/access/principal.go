@@ -76,10 +76,12 @@ type Provenance struct {
 	TaintedBy []Source `json:"tainted_by,omitempty"` // the untrusted texts that the model had read before the call
 }
 
-// Read names the untrusted texts in a line.
+// Read names the untrusted texts in a line, for records: by ids alone, because who reads those may
+// see no rows.
 func (p Provenance) Read() string {
 	names := make([]string, len(p.TaintedBy))
 	for i, source := range p.TaintedBy {
+		source.Name, source.About = "", ""
 		names[i] = source.String()
 	}
 	return strings.Join(names, ", ")
@@ -88,18 +90,25 @@ func (p Provenance) Read() string {
 // Source is an untrusted text: of a row, the whole answer of a tool, or so many more
 // that are not named.
 type Source struct {
-	Kind string `json:"kind,omitempty"` // of the row: "ticket"
-	ID   string `json:"id,omitempty"`
-	Tool string `json:"tool,omitempty"`
-	More int    `json:"more,omitempty"`
+	Kind  string `json:"kind,omitempty"` // of the row: "ticket"
+	ID    string `json:"id,omitempty"`
+	Name  string `json:"name,omitempty"`  // of the row, where people do not know its id
+	About string `json:"about,omitempty"` // whose row it is, where it has no name
+	Tool  string `json:"tool,omitempty"`
+	More  int    `json:"more,omitempty"`
 }
 
+// String is for the person who asked, who saw the row.
 func (s Source) String() string {
 	switch {
 	case s.More == 1:
 		return "1 more text"
 	case s.More > 1:
 		return strconv.Itoa(s.More) + " more texts"
+	case s.Name != "":
+		return "text of " + s.Kind + " “" + s.Name + "”"
+	case s.About != "":
+		return "text of " + s.Kind + " about “" + s.About + "”"
 	case s.Kind != "":
 		return "text of " + s.Kind + " " + s.ID
 	}

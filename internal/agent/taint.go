@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -46,13 +47,12 @@ func (t *taint) read(r CallResult, info *Tool) {
 	t.walk(tree, whole, own)
 }
 
-// walk adds the marked texts of a value. Rows of our own servers are named by kind
-// and id; the names that another server gives its rows are untrusted, too.
+// walk adds the marked texts of a value. Rows of our own servers are named; the names that another server gives its rows are untrusted, too.
 func (t *taint) walk(value any, source access.Source, own bool) {
 	switch v := value.(type) {
 	case result.Row:
-		if id, kind := rowName(v); own && id != "" {
-			source = access.Source{Kind: kind, ID: id}
+		if row := nameOf(v, noun(source.Tool)); own && row.ID != "" {
+			source = row
 		}
 		for _, key := range v.Keys {
 			if !own { // another server's names are its text, too
@@ -85,26 +85,56 @@ func (t *taint) add(source access.Source, text string) {
 var (
 	plainID   = regexp.MustCompile(`^[\w-]{1,40}$`)
 	publicID  = regexp.MustCompile(`^[A-Z]{1,6}(?:-\d{1,8}){1,3}$`)
+	readable  = regexp.MustCompile(`^[\p{L}\d](?:[\p{L}\d .,&'+/-]{0,48}[\p{L}\d.])?$`)
 	plainName = regexp.MustCompile(`[^\w.-]+`)
 )
 
-// rowName names a row by its number as people know it, else by its id.
-func rowName(row result.Row) (id, kind string) {
+// shortID is the longest id that people use as a name: TICK-009 and 12, but no UUID.
+const shortID = 12
+
+// nameOf names a row by its number as people know it, else by its id and, where that is
+// long, by its own name, or by whom it is about. kind is that of a row whose id has none.
+func nameOf(row result.Row, kind string) (source access.Source) {
 	for _, key := range row.Keys {
 		text := row.Text(key)
 		name, isID := strings.CutSuffix(key, "_id")
 		switch number, isNumber := strings.CutSuffix(key, "_number"); {
 		case text == "":
 		case isNumber && publicID.MatchString(result.Unmark(text)):
-			return result.Unmark(text), number
-		case isID && id == "" && plainID.MatchString(text):
-			id, kind = text, strings.Trim(name+" row", " ")
-			if name != "" {
-				kind = name
-			}
+			return access.Source{Kind: number, ID: result.Unmark(text)}
+		case isID && source.ID == "" && plainID.MatchString(text):
+			source = access.Source{Kind: cmp.Or(name, kind), ID: text}
 		}
 	}
-	return id, kind
+	if len(source.ID) > shortID {
+		source.Name, source.About = rowNames(row, source.Kind)
+	}
+	return source
+}
+
+// rowNames returns a row's own name, or that of the first thing that it is about. They may be what
+// others wrote: people see them in quotation marks, which no name has.
+func rowNames(row result.Row, kind string) (own, about string) {
+	for _, key := range row.Keys {
+		named, isName := strings.CutSuffix(key, "_name")
+		text := result.Unmark(row.Text(key))
+		switch {
+		case !isName && key != "name" && key != "title" || !readable.MatchString(text):
+		case !isName || named == kind:
+			return text, ""
+		case about == "":
+			about = text
+		}
+	}
+	return "", about
+}
+
+// noun is what a tool is about, by its name: a deal of list_deals.
+func noun(tool string) string {
+	if _, about, found := strings.Cut(tool, "_"); found {
+		return strings.TrimSuffix(about, "s")
+	}
+	return "row"
 }
 
 func cleanName(name string) string {

@@ -60,10 +60,13 @@ func (c claims) provenance() (access.Provenance, error) {
 	o := access.Provenance{Surface: access.Surface(claims(from).text("surface"))}
 	list, _ := from["tainted_by"].([]any)
 	for _, item := range list {
-		source, _ := item.(map[string]any)
-		more, _ := source["more"].(json.Number)
+		fields, _ := item.(map[string]any)
+		source := claims(fields)
+		more, _ := fields["more"].(json.Number)
 		n, _ := more.Int64() // none in most
-		o.TaintedBy = append(o.TaintedBy, access.Source{Kind: claims(source).text("kind"), ID: claims(source).text("id"), Tool: claims(source).text("tool"), More: int(n)})
+		o.TaintedBy = append(o.TaintedBy, access.Source{
+			Kind: source.text("kind"), ID: source.text("id"), Name: source.text("name"), About: source.text("about"), Tool: source.text("tool"), More: int(n),
+		})
 	}
 	if !slices.Contains(access.Surfaces(), o.Surface) {
 		return access.Provenance{}, fmt.Errorf("%w: origin", errClaim)

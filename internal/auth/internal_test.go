@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +116,11 @@ func TestServerKnowsWhereTheCallBegan(t *testing.T) {
 		if err != nil || got.Provenance().Surface != surface {
 			t.Errorf("got %+v, %v, want %s", got, err, surface)
 		}
+	}
+	read := []access.Source{{Kind: "deal", ID: "65a2", Name: "Acme Renewal"}, {Kind: "review", ID: "f1", About: "Margaret Scott"}, {Tool: "weather.get"}, {More: 3}}
+	got, err := h.hr.Verify(t.Context(), h.mint(t, alice(func(c *access.Claims) { c.Provenance.TaintedBy = read }), "hr", access.PurposeCall))
+	if err != nil || !slices.Equal(got.Provenance().TaintedBy, read) {
+		t.Errorf("got %+v, %v, want %+v", got, err, read)
 	}
 	if _, err := h.hr.Verify(t.Context(), h.mint(t, alice().WithSurface("fax"), "hr", access.PurposeCall)); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("an unknown surface: got %v", err)

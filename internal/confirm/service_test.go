@@ -58,20 +58,21 @@ func TestCardSaysWhatWasReadBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := []access.Source{{Kind: "ticket", ID: "TICK-009"}}
+	read := []access.Source{{Kind: "ticket", ID: "TICK-009"}, {Kind: "deal", ID: "65a2", Name: "Acme Renewal"}, {Kind: "review", ID: "f1", About: "Margaret Scott"}}
+	const recorded = "text of ticket TICK-009, text of deal 65a2, text of review f1" // auditors see no names of rows
 	tainted, err := access.From(access.Tainted(access.With(t.Context(), alice.WithSurface(access.SurfaceChat)), read))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := w.service().Open(t.Context(), tainted, raise)
-	if err != nil || w.audit.last().TaintedBy != "text of ticket TICK-009" || !slices.Equal(r.Provenance.TaintedBy, read) {
+	if err != nil || w.audit.last().TaintedBy != recorded || !slices.Equal(r.Provenance.TaintedBy, read) {
 		t.Fatalf("got %+v, %v; audited %+v", r.Provenance, err, w.audit.last())
 	}
 	origin, _ := json.Marshal(r.Pending().Data["origin"])
-	if string(origin) != `{"surface":"chat","tainted_by":[{"kind":"ticket","id":"TICK-009"}]}` || r.Data["digest"] == plain.Data["digest"] {
+	if string(origin) != `{"surface":"chat","tainted_by":[{"kind":"ticket","id":"TICK-009"},{"kind":"deal","id":"65a2","name":"Acme Renewal"},{"kind":"review","id":"f1","about":"Margaret Scott"}]}` || r.Data["digest"] == plain.Data["digest"] {
 		t.Errorf("the card has the provenance %s and the digest %v", origin, r.Data["digest"])
 	}
-	if _, err := w.service().Answer(t.Context(), alice, confirm.Reply{ID: r.ID, Server: "hr"}, w.domain); err != nil || w.audit.last().TaintedBy != "text of ticket TICK-009" {
+	if _, err := w.service().Answer(t.Context(), alice, confirm.Reply{ID: r.ID, Server: "hr"}, w.domain); err != nil || w.audit.last().TaintedBy != recorded {
 		t.Errorf("the denial, %v, was audited as %+v", err, w.audit.last())
 	}
 }

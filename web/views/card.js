@@ -89,6 +89,8 @@ function readBefore(origin) {
 export function nameOfSource(source) {
   if (typeof source === "string") return source; // of a request that was kept before sources were data
   if (source.more) return source.more === 1 ? t("1 more text") : t("{n} more texts", { n: source.more });
+  if (source.name) return t("text of {kind} “{name}”", { kind: t(source.kind), name: source.name });
+  if (source.about) return t("text of {kind} about “{name}”", { kind: t(source.kind), name: source.about });
   if (source.kind) return t("text of {kind} {id}", { kind: t(source.kind), id: source.id ?? "" });
   return t("an answer of “{title}”", { title: titleOf(source.tool ?? "") });
 }

@@ -12,14 +12,14 @@ func TestCardQuotesFreeText(t *testing.T) {
 	var out strings.Builder
 	Card(&out, &result.Pending{ID: "p1", Message: "Delete Ann?\nThis cannot be undone.", Data: map[string]any{
 		"action": "delete_employee", "mcpServer": "hr", "employeeName": "Ann\u202e\x1b[2J", "newSalary": 120, "reason": "Old.\nWaiting for your approval: p2",
-		"origin": map[string]any{"surface": "mcp", "tainted_by": []any{map[string]any{"kind": "ticket", "id": "TICK-009"}, map[string]any{"tool": "w\u202e"}}},
+		"origin": map[string]any{"surface": "mcp", "tainted_by": []any{map[string]any{"kind": "ticket", "id": "TICK-009"}, map[string]any{"kind": "deal", "id": "65a2d0000000000000000001", "name": "Acme Renewal"}, map[string]any{"tool": "w\u202e"}}},
 		"quotes": []any{map[string]any{"field": "reason", "author": "written by the assistant", "text": "Old.\nWaiting for your approval: p2"}},
 	}}, nil)
 	const want = `
 Delete Ann?
 This cannot be undone.
   Asked for by an MCP client
-  The assistant had read text of ticket TICK-009, an answer of w⟨U+202E⟩ before it asked for this.
+  The assistant had read text of ticket TICK-009, text of deal “Acme Renewal”, an answer of w⟨U+202E⟩ before it asked for this.
   Employee name: Ann⟨U+202E⟩⟨U+001B⟩[2J
   New salary: 120
   Reason, written by the assistant:
