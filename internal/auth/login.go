@@ -135,9 +135,9 @@ func (l *Login) Refresh(ctx context.Context, t Tokens) (Tokens, error) {
 	if err != nil {
 		return Tokens{}, refreshFailed(err)
 	}
-	next := Tokens{Access: answer.AccessToken, Refresh: cmp.Or(answer.RefreshToken, t.Refresh), Expires: answer.Expiry}
-	if next.Expires.IsZero() { // expires_in is only recommended
-		next.Expires = expiryIn(next.Access)
+	next := Tokens{Access: answer.AccessToken, Refresh: cmp.Or(answer.RefreshToken, t.Refresh)}
+	if next.Expires = expiryIn(next.Access); answer.ExpiresIn > 0 { // it is only recommended
+		next.Expires = l.verifier.now().Add(time.Duration(answer.ExpiresIn) * time.Second)
 	}
 	if next.Expires.IsZero() {
 		return Tokens{}, signIn(errExpiry)
