@@ -42,6 +42,23 @@ func TestEmptyPageOffersWhatTheToolsCanDo(t *testing.T) {
 	}
 }
 
+// TestFirstSuggestionsAreLists: a list has something to look at, and every server gets its turn
+// before one gets a second.
+func TestFirstSuggestionsAreLists(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	p.Open(g.URL)
+	var tools []object
+	for _, one := range []string{"hr read get_me", "hr list people", "hr list reviews", "hr write fire", "tasks list tasks", "tasks read usage", "sales list deals", "sales list customers"} {
+		about := strings.Fields(one)
+		tools = append(tools, object{"server": about[0], "kind": about[1], "name": about[2], "fields": object{"ask": "What about " + about[2] + "?"}})
+	}
+	got := module[[]string](p, "views/suggestions.js", `return m.pick(arg).map((tool) => tool.name)`, tools)
+	if want := []string{"people", "tasks", "deals", "reviews", "customers", "get_me"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // A person without tools, as an auditor is, reads why nothing is offered.
 func TestPageOfAPersonWithoutToolsSaysSo(t *testing.T) {
 	t.Parallel()

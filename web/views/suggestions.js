@@ -36,15 +36,16 @@ function words(tool) {
 
 const asks = (tool) => (isWrite(tool) ? "" : (tool.fields?.ask ?? ""));
 
-// Lists before single records, and every server gets its turn.
-function pick(tools) {
-  const asked = tools.filter(asks).sort((a, b) => (a.kind === "list" ? 0 : 1) - (b.kind === "list" ? 0 : 1));
-  const queues = groups(asked).map(([, group]) => group);
-  const picked = [];
-  for (let round = 0; picked.length < Math.min(FIRST_FEW, asked.length); round++) {
-    picked.push(...queues.map((queue) => queue[round]).filter(Boolean));
-  }
-  return picked.slice(0, FIRST_FEW);
+/** pick chooses the first suggestions: lists before single records, and every server gets its turn. @param {any[]} tools */
+export function pick(tools) {
+  const asked = tools.filter(asks);
+  const [lists, others] = [true, false].map((list) => inTurn(asked.filter((tool) => (tool.kind === "list") === list)));
+  return [...lists, ...others].slice(0, FIRST_FEW);
+}
+
+function inTurn(tools) {
+  const place = new Map(groups(tools).flatMap(([, group]) => group.map((tool, round) => [tool, round])));
+  return [...tools].sort((a, b) => place.get(a) - place.get(b));
 }
 
 function groups(tools) {

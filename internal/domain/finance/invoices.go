@@ -45,7 +45,7 @@ type invoiceRow struct {
 
 func (s *Server) invoices() []tool.Tool {
 	return []tool.Tool{tool.List(tool.Spec{
-		Name: "list_invoices", Title: "List invoices", Ask: "Which invoices are overdue?",
+		Name: "list_invoices", Title: "List invoices", Ask: "Which invoices are pending?",
 		Description: "List vendor invoices, the newest first. Status overdue means unpaid and past due. With invoice_number: that one invoice with its invoice_id.",
 		Allow:       readers, Synonyms: []string{"bill", "payable", "owe", "payment"}, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"vendor_name", "invoice_number", "description"},
 	}, s.listInvoices)}

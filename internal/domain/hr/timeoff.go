@@ -29,7 +29,7 @@ type Balance struct {
 
 func (s *Server) timeOff() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
-		Name: "get_time_off_balance", Title: "Get a time off balance", Ask: "How many vacation days do I have left?",
+		Name: "get_time_off_balance", Title: "Get a time off balance", Ask: "How much time off do I have?",
 		Description: "Show how many days of time off a person has left. " +
 			"Without employee_id: the caller's own. pto_balance is the vacation days still available; balances has every kind of leave.",
 		Allow: everyone, Synonyms: []string{"pto", "vacation", "holiday", "leave", "day off", "sick day"},

@@ -18,7 +18,7 @@ import (
 func (s *Server) projectTools() []tool.Tool {
 	return []tool.Tool{
 		tool.Offsets(tool.Spec{
-			Name: "list_projects", Title: "List projects", Allow: everyone, Noun: "projects", Untrusted: []string{"friendly_name"}, Ask: "Which projects are there?",
+			Name: "list_projects", Title: "List projects", Allow: everyone, Noun: "projects", Untrusted: []string{"friendly_name"},
 			Synonyms:    []string{"workspace", "boards"},
 			Description: "List the workspaces of tasks that you may open, your default one first, with the names by which they can be called. The answer is a page of items.",
 		}, s.listProjects),
