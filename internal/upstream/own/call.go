@@ -77,10 +77,10 @@ func (s *Server) exchange(ctx context.Context, until time.Time, tool string, cal
 		defer end()
 		ctx = bounded
 	}
-	fields := append(make([]post.Field, 0, len(callFields)+3), callFields[:]...)
-	fields = appendNames(append(fields, post.Field{Name: mcpwire.HeaderName, Value: tool}), telemetry.RequestOf(ctx))
+	var room [3]post.Field
+	fields := appendNames(append(room[:0], post.Field{Name: mcpwire.HeaderName, Value: tool}), telemetry.RequestOf(ctx))
 	back := admission.Outside(ctx)
-	answer, err := s.direct.Send(ctx, post.Request{Path: s.path + "/mcp", Bearer: token, Fields: fields, Body: call, Until: until})
+	answer, err := s.direct.Send(ctx, post.Request{Path: s.path, Bearer: token, Common: callHeader, Fields: fields, Body: call, Until: until})
 	back()
 	switch {
 	case errors.Is(err, post.ErrNotSent):
@@ -106,11 +106,11 @@ func (s *Server) exchange(ctx context.Context, until time.Time, tool string, cal
 	return message, nil
 }
 
-// callFields are the header of every direct call.
-var callFields = [...]post.Field{
-	{Name: "Content-Type", Value: "application/json"}, {Name: "Accept", Value: "application/json, text/event-stream"},
-	{Name: mcpwire.HeaderVersion, Value: mcpwire.ModernVersion}, {Name: mcpwire.HeaderMethod, Value: mcpwire.MethodCall},
-}
+// callHeader is what every direct call has in its header.
+var callHeader = post.NewHeader(
+	post.Field{Name: "Content-Type", Value: "application/json"}, post.Field{Name: "Accept", Value: "application/json, text/event-stream"},
+	post.Field{Name: mcpwire.HeaderVersion, Value: mcpwire.ModernVersion}, post.Field{Name: mcpwire.HeaderMethod, Value: mcpwire.MethodCall},
+)
 
 // bounded returns a context that ends with the caller, at the deadline if there is one,
 // or with Abort.

@@ -43,7 +43,7 @@ type Server struct {
 	auth   authTransport // under http
 	direct post.Sender   // of calls outside of a session
 	fast   *post.Client  // that is direct; nil: an http.Transport is
-	path   string        // before the paths of requests
+	path   string        // of direct calls
 	shut   func()        // ends what New made
 	client *mcpsession.Client
 	pool   *mcpsession.Pool // one session per principal
@@ -71,7 +71,7 @@ func New(o Options) *Server {
 // transports makes what requests are sent by. A base address that our own client
 // does not read is left to http.Transport, which says what is wrong with it.
 func (s *Server) transports() {
-	s.shut = func() {}
+	s.shut, s.path = func() {}, "/mcp"
 	s.auth = authTransport{next: s.o.HTTP, audience: s.o.Name, mint: s.o.Mint, limit: s.o.MaxAnswer}
 	if s.o.HTTP == nil {
 		transport := NewTransport()
@@ -83,7 +83,7 @@ func (s *Server) transports() {
 		return
 	}
 	if client, err := post.NewClient(s.o.URL, post.Options{MaxAnswer: s.o.MaxAnswer}); err == nil {
-		s.path, s.direct, s.fast = base.EscapedPath(), client, client
+		s.path, s.direct, s.fast = base.EscapedPath()+s.path, client, client
 		idle := s.shut
 		s.shut = func() { idle(); client.Close() }
 	}

@@ -143,8 +143,11 @@ func appendRequest(b []byte, host string, r Request) []byte {
 	if r.Bearer != "" {
 		b = append(append(b, "\r\nAuthorization: Bearer "...), r.Bearer...)
 	}
+	if r.Common != nil {
+		b = append(b, r.Common.lines...)
+	}
 	for _, f := range r.Fields {
-		b = append(append(append(append(b, "\r\n"...), f.Name...), ": "...), f.Value...)
+		b = f.appendTo(b)
 	}
 	return append(append(b, "\r\n\r\n"...), r.Body...)
 }

@@ -120,8 +120,10 @@ func echoed(w io.Writer, body string) bool {
 	return err == nil
 }
 
+var common = post.NewHeader(post.Field{Name: "Content-Type", Value: "application/json"})
+
 func request(body string) post.Request {
-	return post.Request{Path: "/mcp", Fields: []post.Field{{Name: "Content-Type", Value: "application/json"}, {Name: "Mcp-Name", Value: "a b"}}, Body: []byte(body)}
+	return post.Request{Path: "/mcp", Common: common, Fields: []post.Field{{Name: "Mcp-Name", Value: "a b"}}, Body: []byte(body)}
 }
 
 func TestRequestArrivesAndItsAnswerIsRead(t *testing.T) {
@@ -264,6 +266,12 @@ func TestRequestThatCannotBeSentIsNotSent(t *testing.T) {
 		} {
 			if _, err := sender.Send(t.Context(), bad); !errors.Is(err, post.ErrNotSent) {
 				t.Errorf("%s: got %v, want ErrNotSent", name, err)
+			}
+			if len(bad.Fields) == 0 {
+				continue
+			}
+			if _, err := sender.Send(t.Context(), post.Request{Path: "/mcp", Common: post.NewHeader(bad.Fields...)}); !errors.Is(err, post.ErrNotSent) {
+				t.Errorf("%s, in the common header: got %v, want ErrNotSent", name, err)
 			}
 		}
 		if n := s.requests.Load(); n != 0 {

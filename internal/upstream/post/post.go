@@ -21,6 +21,7 @@ type Sender interface {
 type Request struct {
 	Path   string
 	Bearer string    // the token of its Authorization; empty: none is sent
+	Common *Header   // that it has like others; nil: none
 	Fields []Field   // besides those, Host and Content-Length, which the sender writes
 	Body   []byte    // not used after Send has returned
 	Until  time.Time // its deadline, beside that of the context; zero: none
@@ -28,6 +29,26 @@ type Request struct {
 
 // Field is a header field.
 type Field struct{ Name, Value string }
+
+// Header is the fields that many requests have. They are checked and put into words once.
+type Header struct {
+	fields []Field
+	lines  []byte // each with the line's end before it
+	failed error  // why no request may have them
+}
+
+// NewHeader makes a header. A request that has one with a forbidden field is not sent.
+func NewHeader(fields ...Field) *Header {
+	h := &Header{fields: fields, failed: checkFields(fields)}
+	for _, f := range fields {
+		h.lines = f.appendTo(h.lines)
+	}
+	return h
+}
+
+func (f Field) appendTo(b []byte) []byte {
+	return append(append(append(append(b, "\r\n"...), f.Name...), ": "...), f.Value...)
+}
 
 // Answer is what a server answered. The body is the caller's.
 type Answer struct {
@@ -97,7 +118,14 @@ func (r Request) check() error {
 	if !isValue(r.Bearer) {
 		return fmt.Errorf("%w: the token", ErrNotSent)
 	}
-	for _, f := range r.Fields {
+	if r.Common != nil && r.Common.failed != nil {
+		return r.Common.failed
+	}
+	return checkFields(r.Fields)
+}
+
+func checkFields(fields []Field) error {
+	for _, f := range fields {
 		if !isToken(f.Name) || isReserved(f.Name) || !isValue(f.Value) {
 			return fmt.Errorf("%w: the header %q", ErrNotSent, f.Name)
 		}
@@ -109,7 +137,7 @@ func (r Request) check() error {
 // whose it is and how it travels.
 func isReserved(name string) bool {
 	for _, own := range [...]string{"Authorization", "Connection", "Content-Length", "Expect", "Host", "TE", "Trailer", "Transfer-Encoding", "Upgrade"} {
-		if strings.EqualFold(name, own) {
+		if len(name) == len(own) && strings.EqualFold(name, own) {
 			return true
 		}
 	}
@@ -119,9 +147,7 @@ func isReserved(name string) bool {
 // isToken reports whether a text can be the name of a header.
 func isToken[T string | []byte](name T) bool {
 	for i := range len(name) {
-		switch c := name[i]; {
-		case c >= '0' && c <= '9', c|0x20 >= 'a' && c|0x20 <= 'z', strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
-		default:
+		if !tokenBytes[name[i]] {
 			return false
 		}
 	}
@@ -131,9 +157,19 @@ func isToken[T string | []byte](name T) bool {
 // isValue reports whether a text can be the value of a header.
 func isValue[T string | []byte](value T) bool {
 	for i := range len(value) {
-		if c := value[i]; c < ' ' && c != '\t' || c == 0x7F {
+		if !valueBytes[value[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+// tokenBytes are those of names, and valueBytes those of values.
+var tokenBytes, valueBytes = func() (token, value [256]bool) {
+	for c := range 256 {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		token[c] = letter || c >= '0' && c <= '9' || c < 0x7F && strings.IndexByte("!#$%&'*+-.^_`|~", byte(c)) >= 0
+		value[c] = c >= ' ' && c != 0x7F || c == '\t'
+	}
+	return token, value
+}()

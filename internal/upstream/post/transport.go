@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -37,7 +38,11 @@ func (t Transport) Send(ctx context.Context, r Request) (Answer, error) {
 	if r.Bearer != "" {
 		req.Header["Authorization"] = []string{"Bearer " + r.Bearer}
 	}
-	for _, f := range r.Fields {
+	fields := r.Fields
+	if r.Common != nil {
+		fields = append(slices.Clip(r.Common.fields), fields...)
+	}
+	for _, f := range fields {
 		req.Header[f.Name] = []string{f.Value}
 	}
 	resp, err := t.HTTP.RoundTrip(req)
