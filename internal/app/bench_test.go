@@ -152,7 +152,7 @@ func (x *bench) serveHR(b *testing.B, folder, adminURL, redisURL string, sample 
 
 // minting mints Alice's tokens as the gateway does: a new one shortly before the
 // last one expires.
-func minting(b *testing.B, keys *auth.Keys) func() string {
+func minting(b testing.TB, keys *auth.Keys) func() string {
 	b.Helper()
 	minter, err := auth.NewMinter(keys, nil)
 	must(b, err)
@@ -201,7 +201,7 @@ func (x *bench) surfaces(b *testing.B) []surface {
 }
 
 // handshake begins an MCP session of the older version and returns its id.
-func (x *bench) handshake(b *testing.B) string {
+func (x *bench) handshake(b testing.TB) string {
 	b.Helper()
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
 	session := x.initialize(b, hello, "")
@@ -214,7 +214,7 @@ func (x *bench) handshake(b *testing.B) string {
 
 // initialize sends one message of a handshake and returns the MCP session that
 // the answer names.
-func (x *bench) initialize(b *testing.B, message, session string) string {
+func (x *bench) initialize(b testing.TB, message, session string) string {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, x.hr+"/mcp", strings.NewReader(message))
 	must(b, err)

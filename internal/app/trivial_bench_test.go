@@ -17,6 +17,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/embedded"
+	"countersign.dev/internal/storage"
 	"countersign.dev/internal/tool"
 )
 
@@ -53,7 +54,7 @@ func BenchmarkTrivialTool(b *testing.B) {
 		_ = json.NewEncoder(w).Encode(in)
 	}))
 	defer bare.Close()
-	x := newTrivial(b)
+	x := newTrivial(b, trivial{})
 	call := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo_back","arguments":` + trivialArgs
 	for _, f := range []surface{
 		{"floor", bare.URL + "/", trivialArgs, nil},
@@ -66,7 +67,7 @@ func BenchmarkTrivialTool(b *testing.B) {
 }
 
 // newTrivial serves the domain as serveDomain does.
-func newTrivial(b *testing.B) *bench {
+func newTrivial(b testing.TB, of storage.Server) *bench {
 	b.Helper()
 	folder := b.TempDir()
 	redis, err := embedded.StartRedis()
@@ -81,7 +82,7 @@ func newTrivial(b *testing.B) *bench {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(b, err)
 	x := &bench{hr: "http://" + listener.Addr().String(), mint: minting(b, keys.signing)}
-	edge, err := pl.edge(domain{name: "hr", title: "Trivial"}, trivial{}, domainOptions{listener: listener, url: x.hr})
+	edge, err := pl.edge(domain{name: "hr", title: "Trivial"}, of, domainOptions{listener: listener, url: x.hr})
 	must(b, err)
 	pl.life.serve(listener, edge.Handler(), pl.log, edge.Close)
 	return x
