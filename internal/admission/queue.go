@@ -108,11 +108,12 @@ func (q *Queue) await(ctx context.Context, t *ticket, patience time.Duration) er
 func (q *Queue) line(o access.Owner, t *ticket) (admitted bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	p := q.person(o)
+	now := q.o.Now()
+	p := q.person(o, now)
 	*t = ticket{owner: p}
 	switch {
-	case len(p.line) == 0 && q.admissible(p):
-		q.admit(t)
+	case len(p.line) == 0 && q.admissible(p, now):
+		q.admit(t, now)
 		return true, nil
 	case len(p.line) >= maxWaiting:
 		return false, q.refuse()
@@ -133,7 +134,7 @@ func (q *Queue) leave(t *ticket) {
 	q.total.add(now, took)
 	p.running--
 	q.free++
-	q.next()
+	q.next(now)
 }
 
 // abandon takes a request that does not wait any longer out of the line. It may
@@ -153,12 +154,11 @@ func (q *Queue) abandon(t *ticket) {
 }
 
 // next admits requests that wait, those of people who used least first.
-func (q *Queue) next() {
+func (q *Queue) next(now time.Time) {
 	for len(q.waiting) > 0 {
 		var first *person
-		now := q.o.Now()
 		for p := range q.waiting {
-			if q.admissible(p) && (first == nil || p.used.at(now) < first.used.at(now)) {
+			if q.admissible(p, now) && (first == nil || p.used.at(now) < first.used.at(now)) {
 				first = p
 			}
 		}
@@ -168,27 +168,26 @@ func (q *Queue) next() {
 		t := first.line[0]
 		first.line = first.line[1:]
 		q.updateWaiting(first)
-		q.admit(t)
+		q.admit(t, now)
 	}
 }
 
 // admissible reports whether a request of a person may begin now: the last slot
 // is for people who used at most the average.
-func (q *Queue) admissible(p *person) bool {
-	return q.free > 1 || q.free == 1 && q.light(p)
+func (q *Queue) admissible(p *person, now time.Time) bool {
+	return q.free > 1 || q.free == 1 && q.light(p, now)
 }
 
 // light reports whether a person used at most the average.
-func (q *Queue) light(p *person) bool {
-	now := q.o.Now()
+func (q *Queue) light(p *person, now time.Time) bool {
 	return p.used.at(now)*float64(len(q.people)) <= q.total.at(now)+float64(idleUsage)
 }
 
 // admit begins the work on a request.
-func (q *Queue) admit(t *ticket) {
+func (q *Queue) admit(t *ticket, now time.Time) {
 	q.free--
 	t.owner.running++
-	t.began = q.o.Now()
+	t.began = now
 	if t.admitted != nil {
 		close(t.admitted)
 	}
@@ -204,8 +203,8 @@ func (q *Queue) updateWaiting(p *person) {
 
 // person returns what is known of an owner. Every second it forgets people who
 // have not been active.
-func (q *Queue) person(o access.Owner) *person {
-	if now := q.o.Now(); now.Sub(q.swept) >= sweepEvery {
+func (q *Queue) person(o access.Owner, now time.Time) *person {
+	if now.Sub(q.swept) >= sweepEvery {
 		q.sweep(now)
 	}
 	p, known := q.people[o]

@@ -71,12 +71,13 @@ func (s *server) exchange(ctx context.Context, until time.Time, tool string, arg
 func (s *server) attempt(caller context.Context, until time.Time, r route, args json.RawMessage, probe bool) (result.Outcome, error) {
 	start := s.up.o.Now()
 	o, err := s.exchange(caller, until, r.tool.Name, args)
-	s.record(caller, r, start, err, probe)
+	end := s.up.o.Now()
+	took := end.Sub(start)
+	s.record(caller, r, end, took, err, probe)
 	seen := o
 	if err != nil {
 		seen = result.Failed(s.fault(err))
 	}
-	took := s.up.o.Now().Sub(start)
 	s.observe(r, seen, took)
 	if s.up.o.Log.Enabled(caller, slog.LevelDebug) {
 		s.up.o.Log.DebugContext(telemetry.WithStep(caller, telemetry.Step{Component: "upstream", Action: "call"}), "call ended", "server", s.Name, "tool", r.tool.Name,
@@ -102,7 +103,8 @@ func (s *server) answer(ctx context.Context, id string, approved bool, digest st
 	bounded, cancel := s.up.bounded(ctx, s.WriteTimeout)
 	defer cancel()
 	o, err := s.answers.Answer(bounded, id, approved, digest)
-	s.record(ctx, route{server: s, breaker: s.breaker}, start, err, false)
+	end := s.up.o.Now()
+	s.record(ctx, route{server: s, breaker: s.breaker}, end, end.Sub(start), err, false)
 	if err != nil {
 		s.logLost(ctx, "", err, 1, false)
 		s.auditLost(ctx, "", err)
@@ -127,8 +129,8 @@ func (s *server) deadline(r route) time.Duration {
 // counts against it. ctx is the caller's own: when it ended first, the server is
 // not at fault, nor is it when the host could not ask it, when it rejected the
 // call, or when it answered more than the host reads.
-func (s *server) record(ctx context.Context, r route, start time.Time, err error, probe bool) {
-	now, sig := s.up.o.Now(), breaker.Answered
+func (s *server) record(ctx context.Context, r route, now time.Time, took time.Duration, err error, probe bool) {
+	sig := breaker.Answered
 	switch {
 	case err == nil, errors.As(err, new(mcpsession.Rejected)), errors.Is(err, mcpsession.ErrTooLarge):
 	case ctx.Err() != nil || errors.Is(err, mcpsession.ErrBusy) || errors.Is(err, mcpsession.ErrHost):
@@ -140,9 +142,9 @@ func (s *server) record(ctx context.Context, r route, start time.Time, err error
 	if state := r.breaker.State(now); r.breaker.Record(now, sig, probe) {
 		s.up.o.Log.WarnContext(ctx, "a breaker changed", "server", s.Name, "tool", r.tool.Name, "from", state, "to", r.breaker.State(now))
 	}
-	s.meter.count(now, now.Sub(start), sig)
+	s.meter.count(now, took, sig)
 	if r.meter != nil {
-		r.meter.count(now, now.Sub(start), sig)
+		r.meter.count(now, took, sig)
 	}
 }
 
