@@ -79,13 +79,15 @@ func (p OriginPolicy) own(r *http.Request) bool {
 }
 
 func (p OriginPolicy) ours(host string) bool {
+	if slices.ContainsFunc(p.Hosts, func(own string) bool { return strings.EqualFold(own, host) }) { // mostly it is written so
+		return true
+	}
 	name := hostname(host)
 	if name == "localhost" || net.ParseIP(name).IsLoopback() {
 		return true
 	}
 	for _, own := range p.Hosts {
-		_, _, portless := net.SplitHostPort(own)
-		if strings.EqualFold(own, host) || (portless != nil && name != "" && hostname(own) == name) {
+		if _, _, portless := net.SplitHostPort(own); portless != nil && name != "" && hostname(own) == name {
 			return true
 		}
 	}
