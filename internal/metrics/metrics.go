@@ -29,6 +29,7 @@ type Metrics struct {
 	calls           *prometheus.CounterVec
 	callSeconds     *prometheus.HistogramVec
 	upstream        *prometheus.CounterVec
+	upstreamCounts  counts[upstreamCall]
 	upstreamSeconds *prometheus.HistogramVec
 	confirmations   *prometheus.CounterVec
 	refusals        *prometheus.CounterVec
@@ -95,18 +96,30 @@ func (m *Metrics) Handler() http.Handler {
 type observer struct {
 	metrics *Metrics
 	server  string
+	seconds prometheus.Observer
+	counts  counts[answered]
+}
+
+// answered is the labels of a request. Both are of bounded numbers of values.
+type answered struct {
+	route  string
+	status int
 }
 
 // Observer returns the observer of the requests of a server, or of the gateway.
-func (m *Metrics) Observer(server string) httpx.Observer { return observer{m, server} }
+func (m *Metrics) Observer(server string) httpx.Observer {
+	return &observer{metrics: m, server: server, seconds: m.requestSeconds.WithLabelValues(server)}
+}
 
 // Request implements httpx.Observer.
-func (s observer) Request(route string, status int, took time.Duration) {
+func (s *observer) Request(route string, status int, took time.Duration) {
 	if route == "" || route == "/" {
 		route = other // no route of ours
 	}
-	s.metrics.requests.WithLabelValues(s.server, route, statusLabel(status)).Inc()
-	s.metrics.requestSeconds.WithLabelValues(s.server).Observe(took.Seconds())
+	s.counts.of(answered{route, status}, func() (prometheus.Counter, bool) {
+		return s.metrics.requests.WithLabelValues(s.server, route, statusLabel(status)), true
+	}).Inc()
+	s.seconds.Observe(took.Seconds())
 }
 
 // statusLabel writes a status; most are 200.
@@ -118,7 +131,7 @@ func statusLabel(status int) string {
 }
 
 // Error implements httpx.Observer.
-func (s observer) Error(code string) {
+func (s *observer) Error(code string) {
 	s.metrics.errors.WithLabelValues(s.server, s.metrics.names.bounded(code)).Inc()
 }
 
@@ -130,10 +143,16 @@ func (m *Metrics) Calls(server string) func(tool, outcome string, took time.Dura
 	}
 }
 
+// upstreamCall is the labels of a call that the gateway made.
+type upstreamCall struct{ server, tool, outcome string }
+
 // Upstream counts one call that the gateway made. Names of third-party tools are
 // their servers' choice; see names.
 func (m *Metrics) Upstream(server, tool, outcome string, took time.Duration) {
-	m.upstream.WithLabelValues(server, m.names.bounded(tool), m.names.bounded(outcome)).Inc()
+	m.upstreamCounts.of(upstreamCall{server, tool, outcome}, func() (prometheus.Counter, bool) {
+		shownTool, shownOutcome := m.names.bounded(tool), m.names.bounded(outcome)
+		return m.upstream.WithLabelValues(server, shownTool, shownOutcome), shownTool == tool && shownOutcome == outcome
+	}).Inc()
 	m.upstreamSeconds.WithLabelValues(server).Observe(took.Seconds())
 }
 

@@ -3,6 +3,8 @@ package metrics
 import (
 	"regexp"
 	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 const (
@@ -40,4 +42,32 @@ func (n *names) bounded(name string) string {
 	}
 	n.known[name] = struct{}{}
 	return name
+}
+
+// counts finds counters by their labels in one step, where the library bounds and hashes
+// each label.
+type counts[L comparable] struct {
+	mu    sync.RWMutex
+	known map[L]prometheus.Counter
+}
+
+// of returns the counter of labels. find has it, and says whether it may be kept: labels
+// of which there is no bounded number are not.
+func (c *counts[L]) of(labels L, find func() (counter prometheus.Counter, bounded bool)) prometheus.Counter {
+	c.mu.RLock()
+	counter := c.known[labels]
+	c.mu.RUnlock()
+	if counter != nil {
+		return counter
+	}
+	counter, bounded := find()
+	if bounded {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.known == nil {
+			c.known = make(map[L]prometheus.Counter)
+		}
+		c.known[labels] = counter
+	}
+	return counter
 }
