@@ -38,7 +38,7 @@ func (r *rules) contentFlags(name, language string, src []byte) (f Flag) {
 		f |= Data
 	}
 	head := src[:min(len(src), 2048)]
-	if bytes.Contains(head, []byte("Code generated")) && bytes.Contains(head, []byte("DO NOT EDIT")) || bytes.Contains(head, []byte("@generated")) || r.isGenerated(name, head) {
+	if saysGenerated(head) || r.isGenerated(name, head) {
 		f |= Generated
 	}
 	if reexports(name, src) {
@@ -48,6 +48,17 @@ func (r *rules) contentFlags(name, language string, src []byte) (f Flag) {
 		f |= Legacy
 	}
 	return f
+}
+
+// saysGenerated reports whether the head of a file says that a program wrote it, or put it
+// together of other files.
+func saysGenerated(head []byte) bool {
+	if bytes.Contains(head, []byte("@generated")) {
+		return true
+	}
+	head = bytes.ToLower(head)
+	says := func(text string) bool { return bytes.Contains(head, []byte(text)) }
+	return (says("generated") || says("merged") || says("amalgam")) && (says("do not edit") || says("don't edit") || says("do not modify"))
 }
 
 // reexports reports whether a file only names what other files define, such as
@@ -112,18 +123,23 @@ func (r *rules) pathFlags(name string) (f Flag) {
 		if (folder == "doc" || folder == "docs") && (path.Ext(base) == ".html" || path.Ext(base) == ".htm") {
 			f |= Prose
 		}
-		if strings.HasPrefix(folder, "test_") || strings.HasPrefix(folder, "test-") || strings.HasSuffix(folder, "tests") || strings.HasSuffix(folder, "test") && len(folder) > 6 && !strings.HasSuffix(folder, "latest") {
+		if strings.Contains(folder, "-testing") || strings.Contains(folder, "testing-") || strings.HasPrefix(folder, "test_") || strings.HasPrefix(folder, "test-") || strings.HasSuffix(folder, "tests") || strings.HasSuffix(folder, "test") && len(folder) > 6 && !strings.HasSuffix(folder, "latest") {
 			f |= Test
 		}
+	}
+	if strings.HasPrefix(lower, "fuzz/") { // elsewhere it may be about fuzzing
+		f |= Test
 	}
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	original := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	switch {
 	case strings.HasPrefix(stem, "test_"), strings.HasSuffix(stem, "_test"), strings.HasSuffix(stem, ".test"), strings.HasSuffix(stem, ".spec"), strings.HasSuffix(stem, "_spec"), strings.HasSuffix(stem, "_unittest"), strings.HasSuffix(stem, "-test"),
+		strings.HasSuffix(stem, "_tests"), strings.HasSuffix(stem, ".tests"), strings.HasSuffix(stem, "-tests"), strings.HasSuffix(stem, "-spec"), strings.HasSuffix(stem, ".test-d"), strings.HasSuffix(stem, ".cy"), strings.HasSuffix(stem, "_fuzzer"),
 		stem == "conftest", stem == "tests", testEndings[path.Ext(base)], strings.HasSuffix(original, "Test"), strings.HasSuffix(original, "Tests"), strings.HasSuffix(original, "Spec") && path.Ext(base) != ".rb", strings.HasSuffix(original, "TestCase"):
 		f |= Test
 	}
-	if strings.HasPrefix(stem, "example") || strings.HasSuffix(stem, "_example") || strings.HasSuffix(stem, ".stories") || strings.HasSuffix(stem, ".bench") {
+	if strings.HasPrefix(stem, "example") || strings.HasSuffix(stem, "_example") || strings.HasSuffix(stem, ".stories") || strings.HasSuffix(stem, ".bench") ||
+		strings.HasSuffix(stem, "_bench") || strings.HasSuffix(stem, "_benchmark") || strings.HasSuffix(stem, "-bench") || strings.HasSuffix(original, "Benchmark") || strings.HasSuffix(original, "Benchmarks") {
 		f |= Example
 	}
 	declares := strings.HasSuffix(base, ".d.ts") || strings.HasSuffix(base, ".d.mts") || strings.HasSuffix(base, ".d.cts") || strings.HasSuffix(base, ".pyi")
@@ -147,8 +163,9 @@ var papers = map[string]bool{"authors": true, "changelog": true, "changes": true
 
 // folderFlags are the flags of everything below a folder of that name.
 var folderFlags = map[string]Flag{
-	"test": Test, "tests": Test, "t": Test, "xt": Test, "testing": 0, "__tests__": Test, "spec": Test, "specs": Test, "testdata": Test, "fixtures": Test, "__mocks__": Test, "e2e": Test, "testutil": Test,
-	"_examples": Example, "benches": Example, "sample": Example, "samples": Example, "demo": Example, "demos": Example, "benchmark": Example, "benchmarks": Example, "bench": Example, "playground": Example, "tutorial": Example, "docs_src": Example,
+	"test": Test, "tests": Test, "t": Test, "xt": Test, "testing": 0, "__tests__": Test, "spec": Test, "specs": Test, "testdata": Test, "fixtures": Test, "__mocks__": Test, "e2e": Test, "testutil": Test, "fuzz_targets": Test, "fuzzing": Test, "fuzzers": Test, "__fixtures__": Test, "__snapshots__": Test, "mocks": Test, "cypress": Test,
+	"_examples": Example, "benches": Example, "sample": Example, "samples": Example, "demo": Example, "demos": Example, "benchmark": Example, "benchmarks": Example, "bench": Example, "playground": Example, "tutorial": Example, "docs_src": Example, "quickstart": Example, "cookbook": Example, "jmh": Example, "showcase": Example,
+	"single_include": Generated, "single_header": Generated, "amalgamation": Generated, "amalgamated": Generated,
 	"vendor": Vendored, "third_party": Vendored, "thirdparty": Vendored, "node_modules": Vendored, "deps": 0,
 	"compat": Legacy, "_compat": Legacy, "legacy": Legacy, "deprecated": Legacy, "docs": 0,
 }

@@ -172,12 +172,15 @@ func (s *search) hits(all []candidate) (hits []Hit) {
 // mostJoined is how many lines neighbours have together at most.
 const mostJoined = 80
 
-// joins adds a chunk to a better hit that it continues, so that an answer does not
+// near is how many chunks further one may be that is shown with a hit.
+const near = 5
+
+// joins adds a chunk to a better hit that it continues, or nearly so, so that an answer does not
 // show the halves of one place in two of its ranks.
 func (s *search) joins(hits []Hit, c candidate) bool {
 	for i := range hits {
 		h := &hits[i]
-		if h.Shard != c.Shard || c.Chunk != h.Chunk-1 && c.Chunk != h.Last+1 {
+		if h.Shard != c.Shard || c.Chunk < h.Chunk-near || c.Chunk > h.Last+near {
 			continue
 		}
 		chunks := s.shards[h.Shard].Chunks

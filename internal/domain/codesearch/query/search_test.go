@@ -120,6 +120,23 @@ func TestNeighboursAreOnePlace(t *testing.T) {
 	}
 }
 
+// TestPlacesNearEachOtherAreOne: a hit that is two chunks further is shown with a better one, with what is
+// between them; one that is far away, or would make a place too long, is not.
+func TestPlacesNearEachOtherAreOne(t *testing.T) {
+	place := func(name, body string) string {
+		return "func " + name + "() {\n\t" + body + "\n" + filler(12) + "}\n\n"
+	}
+	file := func(between int) string {
+		return "package p\n\n" + place("seal", "cursor(sealed); cursor(sealed)") + strings.Repeat(place("gap", ""), between) + place("open", "cursor(sealed)")
+	}
+	for between, want := range map[int]int{0: 1, 2: 1, 5: 2} {
+		shard := indexed(t, map[string]string{"seal.go": file(between)})
+		if got := found(shard, Request{Text: "how are cursors sealed"}); len(got) != want {
+			t.Errorf("%d chunks between: %v", between, got)
+		}
+	}
+}
+
 // TestNamesAreFoundAsWritten: capitals and what a name belongs to decide between
 // definitions of the same name.
 func TestNamesAreFoundAsWritten(t *testing.T) {

@@ -26,6 +26,7 @@ const (
 	otherChunks      = 0.5
 	alsoFound        = 0.2 // other chunks of the file are candidates, too
 	alsoFoundDecay   = 0.5 // each of them by this part of the one before
+	alsoOthers       = 0.5 // of that, for chunks that are not the best of their file, unless a name is sought
 	surroundings     = 0.2 // what the chunks beside one have of the query
 	fileCoverage     = 0.25
 	chunkCoverage    = 0.75
@@ -94,14 +95,9 @@ func (s *search) percent(part float64) string {
 // together raises chunks of files that answer the query as a whole: the best chunk
 // of each by all of that, the others by a part.
 func (s *search) together(all []candidate, best float64) {
-	most := float32(0)
-	first := map[fileKey]int{}
-	for i, c := range all {
+	most, first := float32(0), bestOfFiles(all)
+	for _, c := range all {
 		most = max(most, s.shards[c.Shard].files[c.file])
-		at := fileKey{c.Shard, c.file}
-		if j, ok := first[at]; !ok || all[j].score < c.score {
-			first[at] = i
-		}
 	}
 	if most == 0 {
 		return
@@ -123,7 +119,20 @@ func (s *search) together(all []candidate, best float64) {
 	}
 }
 
-// alsoFound raises chunks of files that have more than one good chunk.
+// bestOfFiles is the candidate with the best score of each file.
+func bestOfFiles(all []candidate) map[fileKey]int {
+	first := map[fileKey]int{}
+	for i, c := range all {
+		at := fileKey{c.Shard, c.file}
+		if j, ok := first[at]; !ok || all[j].score < c.score {
+			first[at] = i
+		}
+	}
+	return first
+}
+
+// alsoFound raises chunks of files that have more than one good chunk: the best of them by
+// all of that, the others by a part, so that the answer is not all of one file.
 func (s *search) alsoFound(all []candidate, best float64) {
 	scores := map[fileKey][]float64{}
 	for _, c := range all {
@@ -143,9 +152,14 @@ func (s *search) alsoFound(all []candidate, best float64) {
 	if most == 0 {
 		return
 	}
+	first := bestOfFiles(all)
 	for i := range all {
 		c := &all[i]
-		c.add("coherence", "other places in the file", best*alsoFound*others[fileKey{c.Shard, c.file}]/most)
+		at, part := fileKey{c.Shard, c.file}, 1.0
+		if first[at] != i && !s.symbol {
+			part = alsoOthers
+		}
+		c.add("coherence", "other places in the file", part*best*alsoFound*others[at]/most)
 	}
 }
 
@@ -326,8 +340,11 @@ func (s *search) penalise(all []candidate) {
 		c := &all[i]
 		f := &s.shards[c.Shard].Files[c.file]
 		flags := f.Flags
-		if f.Language == "Rust" && inTests(s.shards[c.Shard].Definitions(c.Chunk)) {
+		switch {
+		case f.Language == "Rust" && inTests(s.shards[c.Shard].Definitions(c.Chunk)):
 			flags |= index.Test
+		case f.Language == "C++" && flags&index.Legacy != 0 && s.symbol && s.definesType(s.shards[c.Shard].Definitions(c.Chunk)):
+			flags &^= index.Legacy
 		}
 		for _, p := range penalties {
 			switch {
@@ -339,6 +356,12 @@ func (s *search) penalise(all []candidate) {
 			}
 		}
 	}
+}
+
+// definesType reports whether one of some definitions is the type that a query names: a header
+// declares functions that are elsewhere, but types are there.
+func (s *search) definesType(definitions []index.Definition) bool {
+	return len(s.names) > 0 && slices.ContainsFunc(definitions, func(d index.Definition) bool { return d.Type && d.Name == s.names[0].written })
 }
 
 // inTests reports whether a chunk of definitions is of tests in a file of code, which Rust

@@ -131,3 +131,17 @@ func TestSearchesShareNothing(t *testing.T) {
 	}
 	together.Wait()
 }
+
+// TestTypesOfHeaders: a header that only declares comes after the bodies of its functions, but a
+// type that it defines is nowhere else: for a query that names it, it comes before what belongs to it.
+func TestTypesOfHeaders(t *testing.T) {
+	shard := indexed(t, map[string]string{
+		"ring.h":  "class Ring {\n public:\n  Ring(int size);\n  int Take(int n);\n  int Put(int n);\n};\n",
+		"ring.cc": "#include \"ring.h\"\n\nRing::Ring(int size) {\n  size_ = size;\n" + filler(8) + "}\n\nint Ring::Take(int n) {\n  return n;\n" + filler(8) + "}\n",
+	})
+	for text, want := range map[string]string{"Ring": "ring.h", "Ring::Take": "ring.cc"} {
+		if got := found(shard, Request{Text: text}); len(got) == 0 || !strings.HasPrefix(got[0], want+":") {
+			t.Errorf("%s: %v, not %s first", text, got, want)
+		}
+	}
+}

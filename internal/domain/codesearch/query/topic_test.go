@@ -37,7 +37,7 @@ func TestPlacesOfOneFile(t *testing.T) {
 	})
 	order := func(text string) string {
 		var all []string
-		for _, hit := range found(shard, Request{Text: text, Without: Coherence}) {
+		for _, hit := range found(shard, Request{Text: text, Without: Coherence | Neighbours}) {
 			all = append(all, hit[:1])
 		}
 		return strings.Join(all, "")
@@ -47,6 +47,31 @@ func TestPlacesOfOneFile(t *testing.T) {
 	}
 	if got := order("sealed cursors"); got != "aba" {
 		t.Errorf("matter: %s", got)
+	}
+}
+
+// TestAnswersAreNotAllOfOneFile: that a file has more good places raises the best of them more
+// than the others, except where a name is sought.
+func TestAnswersAreNotAllOfOneFile(t *testing.T) {
+	place := func(name, body string) string {
+		return "func " + name + "() {\n\t" + body + "\n" + filler(12) + "}\n\n"
+	}
+	shard := indexed(t, map[string]string{"a.go": "package p\n\n" + place("alpha", "cursor(sealed); cursor(sealed)") + place("beta", "cursor(sealed)")})
+	raised := func(text string) (values []float64) {
+		for _, h := range Search([]Shard{shard}, Request{Text: text, Limit: 10, Explain: true, Without: Neighbours}) {
+			for _, why := range h.Why {
+				if why.Detail == "other places in the file" {
+					values = append(values, why.Value)
+				}
+			}
+		}
+		return values
+	}
+	if got := raised("how is a cursor sealed"); len(got) != 2 || got[0] < 1.9*got[1] {
+		t.Errorf("a question: %v", got)
+	}
+	if got := raised("cursor"); len(got) != 2 || got[0] != got[1] {
+		t.Errorf("a name: %v", got)
 	}
 }
 
