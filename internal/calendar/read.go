@@ -112,3 +112,21 @@ func Ordinal(word string) int {
 	}
 	return slices.Index(ordinals, word) + 1
 }
+
+// The words behind which a month may be alone in a sentence, and a year: "may" is a verb, 2019 a number.
+var (
+	beforeMonth = strings.Fields("in before after since until by during due between and of for from my our the their")
+	beforeYear  = beforeMonth[:5]
+)
+
+// Within is Read for a text inside a sentence, behind the word before: there a month or a year alone is read only
+// where that word says that it is one.
+func Within(text, before string, today time.Time) (Span, int) {
+	span, n := Read(text, today)
+	month := span.Months == 1 && !strings.ContainsAny(text[:n], "0123456789 ")
+	year := span.Months == 12 && n == len("2019")
+	if month && !slices.Contains(beforeMonth, before) || year && !slices.Contains(beforeYear, before) {
+		return Span{}, 0
+	}
+	return span, n
+}

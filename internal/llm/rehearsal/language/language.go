@@ -19,39 +19,22 @@ import (
 //go:embed english.yaml
 var vocabulary []byte
 
-// Set holds words or stems.
-type Set map[string]bool
-
-// Means reports whether the stem, or one of the same meaning, is in the set.
-func (s Set) Means(stem string) bool {
-	return s[stem] || slices.ContainsFunc(english.Same(stem), func(other string) bool { return s[other] })
-}
-
-// Stems returns the set of the words' stems.
-func Stems(words ...string) Set {
-	s := Set{}
-	for _, w := range words {
-		s[english.Stem(w)] = true
-	}
-	return s
-}
-
 // Lexicon is english.yaml. It is read once and never changed.
 type Lexicon struct {
-	phrases map[string]Set // by section; a word is a phrase too
-	Stems   map[string]Set // by section
+	phrases map[string]map[string]bool // by section; a word is a phrase too
+	Stems   map[string]english.Set     // by section
 }
 
 // English reads the lexicon.
 func English() *Lexicon {
-	x := &Lexicon{phrases: map[string]Set{}, Stems: map[string]Set{}}
+	x := &Lexicon{phrases: map[string]map[string]bool{}, Stems: map[string]english.Set{}}
 	var words map[string][]string
 	if err := yaml.Unmarshal(vocabulary, &words); err != nil {
 		panic(err) // it is part of the program
 	}
 	words["idle"] = slices.Concat(words["idle"], english.Function, words["reading"], words["present"])
 	for section, phrases := range words {
-		x.phrases[section], x.Stems[section] = Set{}, Stems(phrases...)
+		x.phrases[section], x.Stems[section] = map[string]bool{}, english.Stems(phrases...)
 		for _, p := range phrases {
 			x.phrases[section][p] = true
 		}
@@ -86,7 +69,7 @@ func (x *Lexicon) Only(section string, words []string) (says bool) {
 }
 
 // Measures lists the sections of words that ask for something of all rows.
-var Measures = []string{"compare", "count", "sum", "average", "newest", "oldest", "highest", "lowest"}
+var Measures = []string{"sort", "compare", "count", "sum", "average", "newest", "oldest", "highest", "lowest"}
 
 // MayBeValue reports whether a word could be somebody's name or another value.
 func (x *Lexicon) MayBeValue(word string) bool {
@@ -127,10 +110,10 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 		found.Low = strings.ToLower(found.Text)
 		found.Stem = english.Stem(found.Low)
 		found.Capital = strings.IndexFunc(found.Text, unicode.IsUpper) == 0
-		if found.Text == ":" || found.Text == "," || found.Low == "into" || found.Low == "with" || strings.HasPrefix(found.Low, "because") {
+		if found.Text == ":" || found.Text == "," || slices.Contains([]string{"as", "into", "with"}, found.Low) || strings.HasPrefix(found.Low, "because") {
 			found.Rest = strings.TrimSpace(text)
 		}
-		out, before = append(out, found), found.Low
+		out, before = append(out, found), map[bool]string{true: "of", false: found.Low}[found.Owns]
 	}
 	return x.plainly(out)
 }
@@ -218,17 +201,9 @@ type Token struct {
 	Rest    string // behind a colon, a comma, "with" or "because": the text that follows it, as written
 }
 
-// The words behind which a month may be alone, and a year: "may" is a verb, 2019 a number.
-var (
-	beforeMonth = strings.Fields("in before after since until by during due between and of for from my our the their")
-	beforeYear  = beforeMonth[:5]
-)
-
 // valueAt reads the value at the beginning of a text, and its end; 0 for none.
 func valueAt(text, before string, today time.Time) (Token, int) {
-	span, n := calendar.Read(text, today)
-	month, year := span.Months == 1 && !strings.ContainsAny(text[:n], "0123456789 "), span.Months == 12 && n == len("2019")
-	if n > 0 && !(month && !slices.Contains(beforeMonth, before)) && !(year && !slices.Contains(beforeYear, before)) {
+	if span, n := calendar.Within(text, before, today); n > 0 {
 		return Token{Text: text[:n], Kind: Date, Span: span}, len(text) - len(strings.TrimPrefix(text[n:], "'s"))
 	}
 	v, percent, n := english.Amount(text)

@@ -33,7 +33,7 @@ type Tool struct {
 
 	verb   string            // the first word of its name: "list"
 	head   string            // stem of the noun's last word
-	orders language.Set      // stems of the words that order what it does
+	orders english.Set       // stems of the words that order what it does
 	source map[string]source // of a stem: where the declaration says it
 }
 
@@ -57,7 +57,7 @@ func (p source) weight() int { return [...]int{0, 0, 1, 2, 2, 3, 4}[p] }
 func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	words := english.Words(info.Name[strings.LastIndexByte(info.Name, '.')+1:]) // library.list_books
 	verbs := min(1, max(0, len(words)-1))
-	t := &Tool{Info: info, Closed: closed, orders: language.Set{}, source: map[string]source{}}
+	t := &Tool{Info: info, Closed: closed, orders: english.Set{}, source: map[string]source{}}
 	t.verb, t.Noun = strings.Join(words[:verbs], ""), strings.Join(words[verbs:], " ")
 	t.head = english.Stem(english.LastWord(t.Noun))
 	t.say(inNoun, slices.DeleteFunc(strings.Fields(t.Noun), func(w string) bool { return x.Is(w, "idle") })...)
@@ -89,7 +89,7 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 
 // say notes where the declaration says words; the highest place counts.
 func (t *Tool) say(at source, texts ...string) {
-	for s := range language.Stems(english.Words(strings.Join(texts, " "))...) {
+	for s := range english.Stems(english.Words(strings.Join(texts, " "))...) {
 		t.source[s] = max(t.source[s], at)
 	}
 }
@@ -180,7 +180,7 @@ func (t *Tool) Names(stem string) bool { return t.source[stem] == inNoun }
 func (t *Tool) IsAbout(noun string) bool { return t.head == english.Stem(noun) }
 
 // Mentions counts the stems in the tool's noun, its synonyms or its first sentence.
-func (t *Tool) Mentions(stems language.Set) int {
+func (t *Tool) Mentions(stems english.Set) int {
 	return len(slices.DeleteFunc(slices.Collect(maps.Keys(stems)), func(s string) bool { return t.source[s] < inAbout }))
 }
 
@@ -247,11 +247,11 @@ type Field struct {
 	Words           []string // of the name
 	Noun            string   // what an id identifies: "employee" of root_employee_id
 
-	stems   language.Set // of the name
-	also    language.Set // of the synonyms
-	side    side         // of a number or a date
-	base    string       // the name without the word for its side
-	phrases []phrase     // longest first: "past due" says more than "due"
+	stems   english.Set // of the name
+	also    english.Set // of the synonyms
+	side    side        // of a number or a date
+	base    string      // the name without the word for its side
+	phrases []phrase    // longest first: "past due" says more than "due"
 }
 
 // Signs are what may be said of values that are no choice: of numbers, of none, of a day.
@@ -265,7 +265,7 @@ type phrase struct {
 
 func newField(p schema.Property, meta result.Field) *Field {
 	f := &Field{Field: meta, Property: p, Words: english.Words(p.Name)}
-	f.stems = language.Stems(f.Words...)
+	f.stems = english.Stems(f.Words...)
 	f.Noun = english.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return result.IsID(w) || w == "number" }), " "))
 	if f.Kind = f.kind(); f.Is(Number, Date) {
 		f.base = strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { f.side += sides[w]; return sides[w] != none }), "_")
@@ -273,7 +273,7 @@ func newField(p schema.Property, meta result.Field) *Field {
 	if english.LastWord(f.Name) == "year" || result.IsID(f.Name) {
 		f.Show = cmp.Or(f.Show, result.ShowYear)
 	}
-	f.also = language.Stems(english.Words(strings.Join(meta.Synonyms, " "))...)
+	f.also = english.Stems(english.Words(strings.Join(meta.Synonyms, " "))...)
 	f.readPhrases()
 	return f
 }

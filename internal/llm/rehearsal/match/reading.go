@@ -43,7 +43,7 @@ type Reading struct {
 	Filters []Filter       // what narrows a list besides its arguments
 	Values  []string       // what it was given in words, besides the person who asks
 	Measure Measure        // what is asked of all rows at once
-	Asked   language.Set   // stems of the words that ask for something in the answer
+	Asked   english.Set    // stems of the words that ask for something in the answer
 	Strong  bool           // a word names what the tool is about
 	Plural  bool           // that word is in the plural
 	Guide   []string       // what it asks instructions for
@@ -130,7 +130,11 @@ func (r *Reading) Relevance(key string) int {
 		}
 	}
 	whose := r.has("who", "whom", "whose") && len(words) > 0 && r.x.Is(words[0], "holder") // who has it
-	if strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail || hits == 0 && !whose {
+	dated := col.Is(Date) && r.low(0) == "when"
+	if dated && r.low(1) == "is" && col.has("due", "next") {
+		hits += 2
+	}
+	if strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail || hits == 0 && !whose && !dated {
 		return 0
 	}
 	return max(1, hits*4-len(words))

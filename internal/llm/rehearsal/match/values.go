@@ -216,9 +216,9 @@ func (r reader) measure(i int) {
 	for _, kind := range language.Measures {
 		n := r.x.Phrase(kind, r.lows(i))
 		switch {
-		case !r.Tool.Lists() || n == 0 || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
+		case !r.Tool.Lists() || n == 0 || (r.low(i) == "low" || r.low(i) == "high") && r.Tool.column(func(f *Field) bool { return f.Is(Number) && f.says(english.Stem(r.low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
 		case r.Measure.Kind == "" || r.Measure.Kind == "sum" && !strings.Contains("count sum average", kind): // "how much was the last one?"
-			r.Measure = Measure{Kind: kind, Count: 1}
+			r.Measure = Measure{Kind: kind, Count: map[bool]int{true: allRows, false: 1}[kind == "sort"]}
 			r.take(read, i, n, 0)
 			r.extent(i + n)
 		case kind == "sum": // "how many … in total"
@@ -227,11 +227,12 @@ func (r reader) measure(i int) {
 	}
 }
 
+const someRows, allRows = 5, 1 << 30 // are "the biggest orders", and those that are sorted
+
 // extent reads how many rows "top" asks for, and of what; its phrase ends at end.
 func (r reader) extent(end int) {
-	const someRows = 5 // are "the biggest orders"
 	m := &r.Measure
-	if english.Plural(r.low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.low(end-1) != "most") { // not "who has the most days?"
+	if r.low(1) == "are" || english.Plural(r.low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.low(end-1) != "most") { // not "who has the most days?"
 		m.Count = someRows
 	}
 	if limit, ok := r.Args["limit"].(float64); ok && m.Kind != "count" {

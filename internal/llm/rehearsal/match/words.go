@@ -25,8 +25,8 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	}
 	r := c.Attempt(t, clause)
 	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
-	r.vague = !r.anchored && (r.Target == nil || !r.Target.Entity.Self)                        // and so it only presents
-	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural) // one thing is changed at a time
+	r.vague = !r.anchored && !(r.Target != nil && r.Target.Entity.Self && r.low(r.Target.Entity.at-1) == "about") // and so it only presents
+	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural)                    // one thing is changed at a time
 	noun := !t.Writes() && r.Order >= 0 && r.low(r.Order+1) != "of" && r.uses[r.Order] >= given && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
 	if r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.isOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
 		return nil
@@ -36,7 +36,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 
 func (c *Catalog) reading(t *Tool, clause Clause) *Reading {
 	clause.Tokens = slices.Clone(clause.Tokens)
-	return &Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, c: c, x: c.Words, uses: make([]use, len(clause.Tokens))}
+	return &Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: english.Set{}, c: c, x: c.Words, uses: make([]use, len(clause.Tokens))}
 }
 
 // Attempt reads a clause as far as it goes: each step explains more of its words.
@@ -132,7 +132,7 @@ func (r *Reading) name(i int) {
 	case e.Column != "" && r.mayFilter(e):
 		r.Filters, r.uses[e.at-2] = append(r.Filters, Filter{Entity: e}), meant
 	case e.Self && r.Tool.Own && r.Target == nil:
-	case r.Target == nil && id != nil && (!e.Self || !r.Tool.Writes() && r.isOurs(english.Stem(id.Noun))):
+	case r.Target == nil && id != nil && (!e.Self || (!r.Tool.Writes() || len(r.Args) > 0) && r.isOurs(english.Stem(id.Noun))):
 		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
 	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && f.Required }) != nil):
 		return
@@ -218,14 +218,14 @@ func (r *Reading) columnBefore(at int) string {
 	stem, prep := english.Stem(r.low(at-2)), r.low(at-1)
 	return r.Tool.column(func(f *Field) bool {
 		named := (prep == "to" || prep == "by") && r.Tokens[at].Sort == "" && (len(f.Words) == 1 || sides[english.LastWord(f.Name)] == upper)
-		return named && r.Tool.Inputs.Named(f.Name) == nil && language.Stems(f.Words[0]).Means(stem)
+		return named && r.Tool.Inputs.Named(f.Name) == nil && english.Stems(f.Words[0]).Means(stem)
 	}).Name
 }
 
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
 func (r *Reading) mayFilter(e Entity) bool {
 	other := func(f Filter) bool { return f.Text != "" && !f.located && !(f.Self && r.Tokens[e.at].Capital) }
-	return r.Tool.Lists() && (r.Target == nil || e.located) && !slices.ContainsFunc(r.Filters, other)
+	return r.Tool.Lists() && (r.Target == nil || e.located || r.Target.Input == r.Tool.Relation() && !r.waits() && !e.owns && !r.Tokens[e.at-1].Owns) && !slices.ContainsFunc(r.Filters, other)
 }
 
 // ofOther reports whether a value is of another sort than the tool is about, by its form or, in an order, its name.
@@ -291,16 +291,19 @@ func (r reader) word(i int) {
 	weight, anchor := r.weigh(t)
 	undeclared := len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), language.Measures...) // a column
 	weight = max(weight, map[bool]int{true: inMore.weight()}[undeclared])
-	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight()                                  // "tasks about search"
-	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low)) // "who works in Support?", "in Personal"
-	another := t.Owns && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem]                                     // "my manager's email" is not mine
+	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight()                                            // "tasks about search"
+	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low))           // "who works in Support?", "in Personal"
+	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] // "my manager's email" is not mine
 	switch {
 	case topic, place, another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
 	case t.Low == "it" && (t.Text == "IT" || r.isAnchor(i+1)): // a department
-	case r.x.Is(t.Low, "idle"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":
+	case slices.Contains([]string{"them", "those", "these"}, t.Low) && slices.Contains([]string{"on", "to", "for", "by", "from"}, r.low(i-1)):
+	case t.Low == "as" && r.low(i+1) == "a" && !r.Tool.Writes(): // "who has Ada as a manager?" turns the question round
+		r.negations++
+	case r.x.Is(t.Low, "idle"), t.Owns && r.x.Is(t.Low, "bulk"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":
 		r.uses[i] = read
 	}
 }
@@ -334,7 +337,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 // judge prefers the tool whose kind fits: people for "who", one thing or many.
 func (r reader) judge() {
 	searched := func(f *Field) bool { return f.Is(Search) && f.Required && r.Args[f.Name] != nil && !r.anchored }
-	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != "" || r.Measure.Kind != "" && r.Tool.column(func(f *Field) bool { return f.Is(Title) && r.isOurs(english.Stem(f.Words[0])) }).Name != "")
+	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.column(func(f *Field) bool { return f.Is(Title) && r.isOurs(english.Stem(f.Words[0])) }).Name != "")
 	for i := range r.Tokens {
 		switch {
 		case r.Tool.Writes(), !r.x.Is(r.low(i), "who") && !(r.low(i) == "which" && english.Plural(r.low(i+1)) && r.Tokens[i+1].Capital && r.low(i+2) == "are"): // "which Smiths are there?"

@@ -294,7 +294,7 @@ func matching(things []speak.Thing, words []string) []speak.Thing {
 }
 
 func counted(words, have []string) int {
-	stems := language.Stems(have...)
+	stems := english.Stems(have...)
 	return len(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !stems[english.Stem(w)] }))
 }
 

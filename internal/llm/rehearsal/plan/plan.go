@@ -58,8 +58,10 @@ func (p *planner) read(messages []agent.Message) {
 		p.answers = append([]string{messages[first].Text()}, p.answers...)
 		first = lastOfUser(messages[:first])
 	}
-	if i := lastOfUser(messages[:first]); i >= 0 {
-		p.before = messages[i].Text()
+	for _, m := range messages[:first] {
+		if sorts := p.Words.Phrase("sort", language.Lows(p.Words.Read(m.Text(), p.Today))) > 0; m.Role == agent.User && !sorts {
+			p.before = p.onward(m.Text())
+		}
 	}
 	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
 }
@@ -139,9 +141,9 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
 		next := slices.Concat(tokens[min(i+1, len(tokens)):], []language.Token{{}})[0]
 		names := t.Low == "into" && p.Knows(next.Stem) || t.Low == "with" && !slices.ContainsFunc(p.Open, func(t *match.Tool) bool { return t.Writes() && t.Inputs.Named(next.Low).Is(match.Prose) }) // "into three subtasks", "into subtasks A and B"
-		if t.Rest != "" && !names && (t.Low == "," || t.Low == "into") == (separators == "") && i-start <= longest {
+		if t.Rest != "" && !names && slices.Contains([]string{",", "as", "into"}, t.Low) == (separators == "") && i-start <= longest {
 			remark := strings.Trim(strings.TrimPrefix(t.Rest, map[bool]string{true: next.Text + " "}[t.Low == "with"]), `"`) // "with resolution replaced the cable"
-			prose := func(f *match.Field) bool { return t.Low != "," || f.Required && f.Is(match.Prose) }
+			prose := func(f *match.Field) bool { return t.Low != "," && t.Low != "as" || f.Required && f.Is(match.Prose) }
 			if c := p.choose(tokens[start:i], remark); len(c) > 0 && c[0].Tool.Writes() && c[0].Tool.Inputs.First(prose) != nil {
 				return append(plans, c)
 			}
@@ -273,6 +275,17 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	}
 }
 
+// onward joins what goes on with a question to it: "which of them are paid?", "how many are there?", "sort them by date".
+func (p *planner) onward(said string) string {
+	words, before := language.Lows(p.Words.Read(said, p.Today)), strings.Trim(p.before, " ?!.")
+	if p.Words.Only("count", words) || p.Words.Only("sum", words) || p.Words.Phrase("sort", words) > 0 {
+		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
+	}
+	return ofThem.ReplaceAllString(said, "$1 of "+before)
+}
+
+var ofThem = regexp.MustCompile(`(?i)\b(which|many|much|any) of (?:them|those|these)\b`)
+
 // smallTalk answers what asks nothing of any tool; empty for anything else. A greeting is met with questions to ask.
 func (p *planner) smallTalk() string {
 	tokens := p.Words.Read(p.said, p.Today)
@@ -281,7 +294,9 @@ func (p *planner) smallTalk() string {
 	switch {
 	case says("thanks"):
 		return "You are welcome."
-	case len(words) == 0, says("hello"), says("help"):
+	case says("help"):
+		return "I answer from this company's data what you may see, and pass on the changes that you ask for, for you to approve; " + offer(p.Catalog, match.Clause{Order: -1})
+	case len(words) == 0, says("hello"):
 		return "Please ask a question; " + offer(p.Catalog, match.Clause{Order: -1})
 	case len(p.answers) > 0 && says("no"):
 		return "All right. Nothing was changed."
@@ -289,8 +304,8 @@ func (p *planner) smallTalk() string {
 		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons."
 	case len(p.answers) > 0:
 		return ""
-	case len(p.lists) > 0 && (says("count") || says("sum")): // "how many are there?"
-		return p.answer(strings.Trim(p.said, " ?!.") + " " + p.before)
+	case len(p.lists) > 0 && p.onward(p.said) != p.said:
+		return p.answer(p.onward(p.said))
 	}
 	return p.nextPage(tokens, says("more") || p.offered && says("sure"))
 }

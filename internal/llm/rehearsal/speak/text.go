@@ -192,7 +192,10 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	case r.Measure.Kind == "count": // a part is never taken for the whole
 		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + map[bool]string{true: "more than "}[l.More] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
-		answer = "I found no " + r.Tool.Rows + which + "."
+		searched := r.Tool.Inputs.First(func(f *match.Field) bool {
+			return f.Is(match.Search) && r.Args[f.Name] != nil && r.Args[f.Name] != f.All
+		})
+		answer = "I found no " + r.Tool.Rows + which + "." + map[bool]string{true: " I looked for these words in their texts."}[searched != nil]
 	case r.Measure.Kind != "" && (r.Measure.Kind != "sum" || len(l.Rows) > 1 || askedField(r, first) == ""):
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
@@ -253,7 +256,7 @@ func measuredColumn(r *match.Reading, rows []result.Row) string {
 	if r.Measure.OverDates() {
 		return r.Tool.DateColumn()
 	}
-	key := r.Measure.Column
+	key := cmp.Or(r.Measure.Column, map[bool]string{true: Column(r)}[r.Measure.Kind == "sort"])
 	for _, one := range rows {
 		for _, k := range relevant(r, one) {
 			if _, isNumber := one.Number(k); key == "" && (isNumber || Masked(one, k)) {
@@ -316,6 +319,9 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 		return Record(r.Tool, Name(rows[0]), rows[0])
 	case n == 1:
 		return fmt.Sprintf("%s%s is the %s%s: %s.", Title(rows[0]), Described(rows[0]), kind, which, facts(r.Tool, rows[0], keys))
+	}
+	if m.Kind == "sort" {
+		return english.Count(n, r.Tool.Rows) + which + ", by " + Label(r.Tool, key) + ":" + lines(r, rows[:n], keys...)
 	}
 	return fmt.Sprintf("The %d %s with the %s:", n, cmp.Or(m.Of, r.Tool.Rows), extreme) + lines(r, rows[:n], keys...)
 }
