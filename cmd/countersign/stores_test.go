@@ -123,7 +123,7 @@ func TestWhatCanYouDoHasNoCorrection(t *testing.T) {
 	d := sharedDemo(t)
 	for _, person := range []string{"eve.thompson", "alice.chen", "bob.martinez", "carol.johnson", "dan.williams", "nina.patel", "frank.davis"} {
 		s := d.ask(t, person, "What can you do?")
-		if !strings.HasPrefix(s.text, "Please ask a question;") || strings.Contains(s.raw, `"type":"note"`) {
+		if !strings.HasPrefix(s.text, "I answer from this company's data what you may see") || strings.Contains(s.raw, `"type":"note"`) {
 			t.Errorf("%s: got %s", person, s.raw)
 		}
 	}

@@ -39,6 +39,18 @@ func Rows(data any) (rows []Row) {
 	return rows
 }
 
+// RowsWithin are the rows of an answer: its data, or the first list of objects among its fields.
+func RowsWithin(data any) []Row {
+	rows := Rows(data)
+	one, _ := data.(Row)
+	for _, k := range one.Keys {
+		if rows == nil {
+			rows = Rows(one.Values[k])
+		}
+	}
+	return rows
+}
+
 // ParseData reads the data of an answer: a Row, []any, string, json.Number, bool
 // or nil, so that objects keep their order and numbers their spelling.
 func ParseData(raw json.RawMessage) (any, error) {

@@ -45,7 +45,7 @@ func (s *Server) getCustomer(ctx context.Context, in getCustomer) (Customer, err
 type listCustomers struct {
 	Name  string `json:"name,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of the customer's company name" field:"aka=company"`
 	Tier  string `json:"tier,omitempty" jsonschema:"enum=enterprise,enum=business,enum=startup,enum=free" jsonschema_description:"Filter by tier"`
-	Owner string `json:"owner,omitempty" jsonschema_description:"Filter by account owner email" field:"aka=seller|salesperson"`
+	Owner string `json:"owner,omitempty" jsonschema_description:"Filter by account owner email" field:"aka=seller|salesperson|rep"`
 }
 
 func (s *Server) listCustomers(ctx context.Context, in listCustomers, w tool.Window[CustomerKey]) ([]CustomerRow, error) {

@@ -39,7 +39,7 @@ type CustomerRow struct {
 	City          string  `json:"city"`
 	Tier          string  `json:"tier" jsonschema:"enum=enterprise,enum=business,enum=startup,enum=free"`
 	AnnualRevenue float64 `json:"annual_revenue" jsonschema_description:"US dollars a year." field:"unit=USD,amount,aka=sales|turnover"`
-	AccountOwner  string  `json:"account_owner" jsonschema_description:"E-mail address of the employee who owns the account." field:"aka=owner|seller|salesperson"`
+	AccountOwner  string  `json:"account_owner" jsonschema_description:"E-mail address of the employee who owns the account." field:"aka=owner|seller|salesperson|rep"`
 	OpenDeals     int     `json:"open_deals" jsonschema_description:"How many of the customer's deals that you may see are still open." field:"aka.zero=no open deals|without open deals|without an open deal|no open deal"`
 }
 
@@ -85,7 +85,7 @@ type Deal struct {
 	Stage             string    `json:"stage" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST"`
 	Probability       float64   `json:"probability" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Per cent." field:"unit=percent,aka=chance|likelihood"`
 	ExpectedCloseDate string    `json:"expected_close_date" jsonschema:"format=date" field:"label=Closing,aka=closing|close"`
-	Owner             string    `json:"owner" jsonschema_description:"E-mail address of the employee who owns the deal." field:"aka=seller|salesperson"`
+	Owner             string    `json:"owner" jsonschema_description:"E-mail address of the employee who owns the deal." field:"aka=seller|salesperson|rep"`
 	Notes             string    `json:"notes"`
 	LossReason        string    `json:"loss_reason,omitempty" jsonschema_description:"Why it was lost." field:"aka=why"`
 	CreatedAt         time.Time `json:"created_at" field:"show=detail"`

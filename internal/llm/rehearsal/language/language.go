@@ -110,7 +110,7 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 		found.Low = strings.ToLower(found.Text)
 		found.Stem = english.Stem(found.Low)
 		found.Capital = strings.IndexFunc(found.Text, unicode.IsUpper) == 0
-		if found.Text == ":" || found.Text == "," || slices.Contains([]string{"as", "into", "with"}, found.Low) || strings.HasPrefix(found.Low, "because") {
+		if found.Text == ":" || found.Text == "," || slices.Contains([]string{"as", "into", "to", "with"}, found.Low) || strings.HasPrefix(found.Low, "because") {
 			found.Rest = strings.TrimSpace(text)
 		}
 		out, before = append(out, found), map[bool]string{true: "of", false: found.Low}[found.Owns]

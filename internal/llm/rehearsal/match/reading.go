@@ -67,7 +67,15 @@ type Target struct {
 
 // isAnchor reports whether the i-th word names what the tool is about.
 func (r *Reading) isAnchor(i int) bool {
-	return r.low(i) != "" && r.Tool.source[r.Tokens[i].Stem] >= inSynonym
+	return r.low(i) != "" && r.sourceOf(r.Tokens[i]) >= inSynonym
+}
+
+// sourceOf is where the declaration says a word; "based" is not what a knowledge base is.
+func (r *Reading) sourceOf(t language.Token) source {
+	if r.x.Is(t.Low, "idle") && r.Tool.Names(t.Stem) && !strings.Contains(r.Tool.Noun, t.Low) {
+		return nowhere
+	}
+	return r.Tool.source[t.Stem]
 }
 
 func (r *Reading) left(uses ...use) (out []language.Token) {

@@ -43,6 +43,9 @@ func (r reader) boundsOf(i int) bounds {
 // value fills "over 200k", "this month", or a new amount into its input.
 func (r reader) value(i int) {
 	t, b := r.Tokens[i], r.boundsOf(i)
+	if b.side == lower && r.low(b.at) == "from" && t.Kind == language.Date && t.Span.Months > 0 && !r.x.Is(r.low(i+1), "upto") {
+		b.side = none // "invoices from last quarter" are of that quarter
+	}
 	switch {
 	case t.Kind == language.Date && (r.period(t.Span) || r.days(t.Span, b)):
 		r.take(given, b.at, b.end-b.at, 3) // which says nothing of what is asked for
@@ -189,7 +192,7 @@ func (r reader) choices() {
 					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.Format(time.DateOnly)
 				case slices.Contains([]string{"is", "was", "has"}, r.low(0)) && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
 					r.take(meant, i, len(p.words), 0)
-					r.Asked[english.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
+					r.Asked[english.Stem(f.Words[0])] = true // "is the order paid?" asks for its state, of whatever state it is
 				case len(p.values) == 1 && r.Tool.Inputs.Named(f.Name) == f:
 					r.Args[f.Name], r.Asked[r.Tokens[i].Stem] = p.values[0], f.Type == "boolean" // "what is blocked, and by what?"
 				case r.Tool.Lists():
@@ -246,7 +249,9 @@ func (r reader) extent(end int) {
 		of := r.Tool.column(func(f *Field) bool {
 			return f.Is(Text, Choice) && (f.says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder"))
 		}).Name
-		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(t.Stem) }).Name // customer_name for "customers"
+		name := r.Tool.column(func(f *Field) bool {
+			return (len(f.Words) == 2 && f.Words[1] == "name" || r.x.Is(f.Name, "holder")) && f.says(t.Stem)
+		}).Name // customer_name for "customers"
 		switch {
 		case !r.free(at) || m.OverDates():
 		case of != "" && each && strings.Contains("count sum average", m.Kind):
@@ -256,8 +261,8 @@ func (r reader) extent(end int) {
 			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"
 			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool { return named(t) && english.Plural(t.Low) })]
 			r.take(read, at, 1, 4)
-		case m.Kind != "count" && r.Tool.Amount() != "" && name != "" && (english.Plural(t.Low) || r.low(at+1) == "") && !r.isAnchor(at) && !r.isAnchor(end):
-			m.By, m.Of = name, t.Low
+		case m.Kind != "count" && r.Tool.Amount() != "" && name != "" && (english.Plural(t.Low) || r.low(at+1) == "") && !r.isAnchor(at) && (!r.isAnchor(end) || at == end+1):
+			m.By, m.Of, m.Count = name, t.Low, map[bool]int{true: m.Count, false: 1}[english.Plural(t.Low)]
 			r.take(read, at, 1, 4)
 		}
 	}

@@ -295,6 +295,9 @@ func (r reader) word(i int) {
 	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low))           // "who works in Support?", "in Personal"
 	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] // "my manager's email" is not mine
 	switch {
+	case english.Plural(t.Low) && slices.ContainsFunc(r.c.All(), func(of *Tool) bool {
+		return of.Lists() && r.isOurs(of.head) && of.Columns.Named(english.Singular(t.Low)+"_name") != nil
+	}): // "who are the managers?" are some of the rows
 	case topic, place, another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
@@ -311,7 +314,7 @@ func (r reader) word(i int) {
 // weigh says how much a word speaks for the tool, and whether it can be what the question is about.
 func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
-	at := t.source[s]
+	at := r.sourceOf(w)
 	people, outsiders := r.x.Stems["person"], r.x.Stems["outsider"]
 	whose := t.Inputs.First(func(f *Field) bool {
 		return f.Is(ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns.Named(f.Name+"_id") != nil

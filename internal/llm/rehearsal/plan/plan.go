@@ -141,9 +141,11 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
 		next := slices.Concat(tokens[min(i+1, len(tokens)):], []language.Token{{}})[0]
 		names := t.Low == "into" && p.Knows(next.Stem) || t.Low == "with" && !slices.ContainsFunc(p.Open, func(t *match.Tool) bool { return t.Writes() && t.Inputs.Named(next.Low).Is(match.Prose) }) // "into three subtasks", "into subtasks A and B"
-		if t.Rest != "" && !names && slices.Contains([]string{",", "as", "into"}, t.Low) == (separators == "") && i-start <= longest {
+		if t.Rest != "" && !names && slices.Contains([]string{",", "as", "into", "to"}, t.Low) == (separators == "") && i-start <= longest {
 			remark := strings.Trim(strings.TrimPrefix(t.Rest, map[bool]string{true: next.Text + " "}[t.Low == "with"]), `"`) // "with resolution replaced the cable"
-			prose := func(f *match.Field) bool { return t.Low != "," && t.Low != "as" || f.Required && f.Is(match.Prose) }
+			prose := func(f *match.Field) bool {
+				return t.Low != "," && t.Low != "as" && t.Low != "to" || f.Required && (f.Is(match.Prose) || t.Low == "to" && f.Is(match.Title))
+			}
 			if c := p.choose(tokens[start:i], remark); len(c) > 0 && c[0].Tool.Writes() && c[0].Tool.Inputs.First(prose) != nil {
 				return append(plans, c)
 			}

@@ -126,6 +126,9 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	clause, why := match.NewClause(c.Words, tokens, ""), ""
 	likely := ranked(c, clause)
 	orders := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return !r.Strong || !r.Tool.IsOrdered(c.Words, clause) })
+	if len(orders) == 0 && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing") {
+		why = fmt.Sprintf(" because there is no tool that would %q this", speak.Clean(clause.Verb))
+	}
 	for i, r := range append(orders, likely...) {
 		unread := speak.Clean(r.Unread())
 		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) || r.Strong && !r.Tool.Writes()); {

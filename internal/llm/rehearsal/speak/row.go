@@ -131,20 +131,8 @@ func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
 	if a.Data, err = result.ParseMarked(data); err != nil && len(data) > 0 {
 		a.Data = string(data)
 	}
-	a.Rows = rowsIn(a.Data)
+	a.Rows = result.RowsWithin(a.Data)
 	return a
-}
-
-// rowsIn are the rows of an answer: its data, or the first array of objects in it.
-func rowsIn(data any) []result.Row {
-	rows := result.Rows(data)
-	one, _ := data.(result.Row)
-	for _, k := range one.Keys {
-		if rows == nil {
-			rows = result.Rows(one.Values[k])
-		}
-	}
-	return rows
 }
 
 // Clean makes 300 characters of a text safe in markdown: no layout, link or picture.

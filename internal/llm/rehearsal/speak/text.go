@@ -81,7 +81,7 @@ func Record(t *match.Tool, name string, one result.Row) string {
 		text = "**" + Clean(name) + "**: " + text
 	}
 	for _, k := range one.Keys {
-		inner := rowsIn(one.Values[k])
+		inner := result.RowsWithin(one.Values[k])
 		if v, isRow := one.Values[k].(result.Row); isRow && t.Column(k).Show != result.ShowDetail {
 			inner = []result.Row{v}
 		}
@@ -121,7 +121,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 		whose = "Your"
 	}
 	asked := func(w string) bool { return r.Asked[english.Stem(w)] && !r.Tool.Names(english.Stem(w)) }
-	for _, one := range rowsIn(data) { // "how many sick days do I have": one of its inner rows
+	for _, one := range result.RowsWithin(data) { // "how many sick days do I have": one of its inner rows
 		if key := cmp.Or(askedField(r, one), r.Tool.Amount()); slices.ContainsFunc(english.Prose(Name(one)), asked) && one.Values[key] != nil {
 			return fmt.Sprintf("%s %s: %s %s.", whose, Clean(Name(one)), value(r.Tool, key, one.Values[key]), Label(r.Tool, key))
 		}
@@ -283,7 +283,7 @@ func added(r *match.Reading, rows []result.Row, key, which string) string {
 	for _, k := range keys {
 		all.Values[k] = sum(rows, k, by)
 	}
-	return fmt.Sprintf("In all%s, over %s: %s%s.", which, english.Count(len(rows), r.Tool.Rows), adding[kind], facts(r.Tool, all, keys)) + list
+	return fmt.Sprintf("In all%s, over %s: %s%s.", which, english.Count(len(rows), r.Tool.Rows), strings.TrimPrefix(adding[kind], Label(r.Tool, key)+" "), facts(r.Tool, all, keys)) + list
 }
 
 func sum(rows []result.Row, key string, by int) json.Number {
