@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"os/exec"
+	"slices"
 	"testing"
 )
 
@@ -23,8 +24,8 @@ func TestGoldPlacesExist(t *testing.T) {
 		halves[q.held]++
 		judged += len(q.judged)
 	}
-	if judged < 220 {
-		t.Errorf("%d judged places are left of 240", judged)
+	if judged < 360 {
+		t.Errorf("%d judged places are left of 392", judged)
 	}
 	if halves[true] < 40 || halves[false] < 40 {
 		t.Errorf("the halves have %v questions", halves)
@@ -51,6 +52,25 @@ func TestGains(t *testing.T) {
 	} {
 		if got := graded(test.places, test.results); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%v for %v: %v, not %v", test.results, test.places, got, test.want)
+		}
+	}
+}
+
+// TestMoved: judged lines are found again after changes, without those that are gone.
+func TestMoved(t *testing.T) {
+	changes := []hunk{hunkOf("3,0 +4,2 @@"), hunkOf("10,2 +13 @@ func f()"), hunkOf("20 +21,0 @@")}
+	for _, test := range []struct {
+		at   span
+		want []span
+	}{
+		{span{1, 3}, []span{{1, 3}}},
+		{span{2, 5}, []span{{2, 3}, {6, 7}}},
+		{span{9, 12}, []span{{11, 11}, {13, 13}}},
+		{span{10, 11}, nil},
+		{span{19, 30}, []span{{20, 20}, {21, 30}}},
+	} {
+		if got := moved(test.at, changes); !slices.Equal(got, test.want) {
+			t.Errorf("%v is at %v, not at %v", test.at, got, test.want)
 		}
 	}
 }

@@ -11,6 +11,7 @@
 // plain BM25 and ours only; -tuning leaves the held-out half out. With -engine=URL the corpora are also indexed in that
 // Elasticsearch or OpenSearch, and the table compares ours there with ours here. With
 // -embeddings=URL, -model=NAME and -folder=DIR it compares ours with and without a service of embeddings, such as embed.py.
+// With -unjudged=FILE it writes what the methods return and nobody judged, without saying which.
 // With -learn=DIR it learns words from the comments of the folders instead; learn.sh has what they were learned from.
 package main
 
@@ -56,6 +57,9 @@ func run(args []string) error {
 	}
 	if folder := flags[learnFlag]; folder != "" {
 		return learn(folder, roots, indexes)
+	}
+	if file := flags[unjudgedFlag]; file != "" {
+		return unjudged(file, roots, questions, indexes)
 	}
 	if slices.Contains(args, "-misses") {
 		return printMisses(questions, indexes)
