@@ -94,17 +94,17 @@ const (
 func (c *Company) customers() []Customer {
 	rows := []Customer{
 		{ID: acme, Company: "Acme Corporation", Industry: "Manufacturing", Contact: "Gordon Blake", Email: "gordon.blake@acme.example", Phone: "312-555-0171",
-			Street: "100 Foundry Street", City: "Chicago", State: "IL", Zip: "60601", Tier: "enterprise", Revenue: 500_000_000, Owner: ryan},
+			Street: "100 Foundry Street", City: "Chicago", State: "Illinois", Zip: "60601", Tier: "enterprise", Revenue: 500_000_000, Owner: ryan},
 		{ID: techStart, Company: "TechStart Inc", Industry: "Technology", Contact: "Lena Ostrowski", Email: "lena.ostrowski@techstart.example", Phone: "415-555-0172",
-			Street: "22 Harbor Loop", City: "San Francisco", State: "CA", Zip: "94105", Tier: "startup", Revenue: 25_000_000, Owner: amandaWhite},
+			Street: "22 Harbor Loop", City: "San Francisco", State: "California", Zip: "94105", Tier: "startup", Revenue: 25_000_000, Owner: amandaWhite},
 		{ID: gfp, Company: "Global Finance Partners", Industry: "Financial Services", Contact: "Howard Pruitt", Email: "howard.pruitt@gfp.example", Phone: "212-555-0173",
-			Street: "8 Exchange Place", City: "New York", State: "NY", Zip: "10005", Tier: "enterprise", Revenue: 1_200_000_000, Owner: chris},
+			Street: "8 Exchange Place", City: "New York", State: "New York", Zip: "10005", Tier: "enterprise", Revenue: 1_200_000_000, Owner: chris},
 		{ID: healthCare, Company: "HealthCare Plus", Industry: "Healthcare", Contact: "Miriam Okoye", Email: "miriam.okoye@healthcareplus.example", Phone: "617-555-0174",
-			Street: "410 Charles Walk", City: "Boston", State: "MA", Zip: "02114", Tier: "business", Revenue: 75_000_000, Owner: amandaWhite},
+			Street: "410 Charles Walk", City: "Boston", State: "Massachusetts", Zip: "02114", Tier: "business", Revenue: 75_000_000, Owner: amandaWhite},
 		{ID: retailMax, Company: "RetailMax", Industry: "Retail", Contact: "Dale Whitcomb", Email: "dale.whitcomb@retailmax.example", Phone: "213-555-0175",
-			Street: "75 Market Row", City: "Los Angeles", State: "CA", Zip: "90013", Tier: "enterprise", Revenue: 850_000_000, Owner: chris},
+			Street: "75 Market Row", City: "Los Angeles", State: "California", Zip: "90013", Tier: "enterprise", Revenue: 850_000_000, Owner: chris},
 		{ID: ironBridge, Company: "Ironbridge Manufacturing", Industry: "Manufacturing", Contact: "Walter Finch", Email: "walter.finch@ironbridge.example", Phone: "512-555-0176",
-			Street: "9 Mill Race", City: "Austin", State: "TX", Zip: "78701", Tier: "business", Revenue: 18_000_000, Owner: ryan},
+			Street: "9 Mill Race", City: "Austin", State: "Texas", Zip: "78701", Tier: "business", Revenue: 18_000_000, Owner: ryan},
 	}
 	for i := range rows {
 		rows[i].Country = "USA"

@@ -266,7 +266,8 @@ func (o *oracle) seesReview(a conformance.Asker, r company.Review) bool {
 }
 
 func (o *oracle) showsReview(_ conformance.Asker, r company.Review, _ args) map[string]any {
-	return map[string]any{"employee_id": r.EmployeeID, "employee_name": o.byID[r.EmployeeID].Name(), "comments": r.Comments}
+	status := map[bool]string{true: "current", false: "superseded"}[o.latest(r)]
+	return map[string]any{"employee_id": r.EmployeeID, "employee_name": o.byID[r.EmployeeID].Name(), "comments": r.Comments, "status": status}
 }
 
 func (o *oracle) fitsReview(r company.Review, in args) bool {

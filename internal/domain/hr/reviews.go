@@ -18,6 +18,7 @@ type Review struct {
 	ReviewerName        string          `json:"reviewer_name" field:"label=Reviewer"`
 	ReviewPeriod        string          `json:"review_period" field:"label=Period"`
 	ReviewDate          string          `json:"review_date" jsonschema:"format=date"`
+	Status              string          `json:"status" jsonschema:"enum=current,enum=superseded" jsonschema_description:"current: the latest one of this person"`
 	OverallRating       int             `json:"overall_rating" jsonschema:"minimum=1,maximum=5" field:"label=Rating,amount,aka=grade|score|mark"`
 	GoalsMetPercentage  int             `json:"goals_met_percentage" jsonschema:"minimum=0,maximum=100" field:"label=Goals met,unit=percent"`
 	Strengths           string          `json:"strengths"`
@@ -61,7 +62,8 @@ with page as (
   limit $7
 )
 select r.id as review_id, r.employee_id, e.first_name || ' ' || e.last_name as employee_name,
-       hr.name_of(r.reviewer_id) as reviewer_name, r.review_period, r.review_date::text, r.overall_rating, r.goals_met_percentage,
+       hr.name_of(r.reviewer_id) as reviewer_name, r.review_period, r.review_date::text,
+       case when r.latest then 'current' else 'superseded' end as status, r.overall_rating, r.goals_met_percentage,
        r.strengths, r.areas_for_improvement, r.comments, (r.review_date + interval '12 months')::date::text as next_review_due,
        case when e.email = (select hr.caller_email()) then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
 from page join hr.performance_reviews r using (id)

@@ -18,9 +18,9 @@ func (s *Server) customerTools() []tool.Tool {
 		}, s.getCustomer),
 		tool.List(tool.Spec{
 			Name: "list_customers", Title: "List customers", Ask: "Who are our customers?", Allow: readers, Synonyms: []string{"client", "account"},
-			Description: "List customers with tier, industry, annual revenue, account owner and open deals, by company name. " +
+			Description: "List customers with tier, industry, place, annual revenue, account owner and open deals, by company name. " +
 				"Shows the customers of the caller and their team; sales leadership and executives see all. get_customer has the contact's address and phone.",
-			Noun: "customers", Narrow: "name, tier or owner", Untrusted: []string{"customer_name", "contact", "industry", "city"},
+			Noun: "customers", Narrow: "name, tier or owner", Untrusted: []string{"customer_name", "contact", "industry", "city", "state", "country"},
 		}, s.listCustomers),
 		tool.Write(tool.Spec{
 			Name: "delete_customer", Title: "Delete a customer", Allow: writers, Synonyms: []string{"remove", "client", "account"},
@@ -57,7 +57,7 @@ func (s *Server) listCustomers(ctx context.Context, in listCustomers, w tool.Win
 	rows := make([]CustomerRow, len(found))
 	for i, c := range found {
 		rows[i] = CustomerRow{
-			CustomerID: c.ID, CustomerName: c.Company, Contact: c.Name, Industry: c.Industry, City: c.Address.City,
+			CustomerID: c.ID, CustomerName: c.Company, Contact: c.Name, Industry: c.Industry, City: c.Address.City, State: c.Address.State, Country: c.Address.Country,
 			Tier: c.Tier, AnnualRevenue: c.AnnualRevenue, AccountOwner: c.AccountOwner, OpenDeals: c.OpenDeals,
 		}
 	}

@@ -52,7 +52,7 @@ func (o *oracle) showsCustomer(a conformance.Asker, c company.Customer, _ args) 
 
 func (o *oracle) listsCustomer(a conformance.Asker, c company.Customer, _ args) map[string]any {
 	return map[string]any{
-		"customer_name": c.Company, "contact": c.Contact, "industry": c.Industry, "city": c.City, "tier": c.Tier, "annual_revenue": c.Revenue,
+		"customer_name": c.Company, "contact": c.Contact, "industry": c.Industry, "city": c.City, "state": c.State, "country": c.Country, "tier": c.Tier, "annual_revenue": c.Revenue,
 		"account_owner": c.Owner, "open_deals": o.open(a, c),
 	}
 }

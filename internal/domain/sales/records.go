@@ -37,6 +37,8 @@ type CustomerRow struct {
 	Contact       string  `json:"contact" jsonschema_description:"The main contact's name."`
 	Industry      string  `json:"industry"`
 	City          string  `json:"city"`
+	State         string  `json:"state"`
+	Country       string  `json:"country"`
 	Tier          string  `json:"tier" jsonschema:"enum=enterprise,enum=business,enum=startup,enum=free"`
 	AnnualRevenue float64 `json:"annual_revenue" jsonschema_description:"US dollars a year." field:"unit=USD,amount,aka=sales|turnover"`
 	AccountOwner  string  `json:"account_owner" jsonschema_description:"E-mail address of the employee who owns the account." field:"aka=owner|seller|salesperson|rep"`
