@@ -5,14 +5,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/strictjson"
 )
 
 // Envelope is the answer of a tool on the wire (documents 000 and 003).
@@ -128,34 +127,14 @@ func DecodeEnvelope(raw json.RawMessage) (Outcome, error) {
 	return decodeEnvelope(raw)
 }
 
-// envelopeReaders are reused: what a decoder allocates is more than all else here.
-var envelopeReaders = sync.Pool{New: func() any { return jsontext.NewDecoder(new(bytes.Buffer), lenient) }}
-
-// lenient leaves names inside of the data alone, as encoding/json does.
-var lenient = jsontext.AllowDuplicateNames(true)
-
-// noEnvelope is what a reader reads between two envelopes, so that it keeps none.
-var noEnvelope = new(bytes.Buffer)
-
 // readSuccess reads the envelope of a success in one pass, in which all of it is
 // checked to be JSON. The data is not decoded: it stays a span of raw. ok is false
 // for any other text, also for one that encoding/json would read as a success.
 func readSuccess(raw json.RawMessage) (_ Outcome, ok bool) {
-	d := envelopeReaders.Get().(*jsontext.Decoder)
-	defer envelopeReaders.Put(d)
-	d.Reset(bytes.NewBuffer(raw), lenient) // a buffer is read without a copy
-	defer d.Reset(noEnvelope, lenient)
 	var status, data, metadata json.RawMessage
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
-		return Outcome{}, false
-	}
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return Outcome{}, false
-		}
+	ok = strictjson.Members(raw, func(name, value []byte) bool {
 		var part *json.RawMessage
-		switch name.String() {
+		switch string(name) {
 		case "status":
 			part = &status
 		case "data":
@@ -164,19 +143,12 @@ func readSuccess(raw json.RawMessage) (_ Outcome, ok bool) {
 			part = &metadata
 		}
 		if part == nil || *part != nil {
-			return Outcome{}, false
+			return false
 		}
-		value, err := d.ReadValue()
-		if err != nil {
-			return Outcome{}, false
-		}
-		end := d.InputOffset()
-		*part = raw[end-int64(len(value)) : end : end]
-	}
-	if _, err := d.ReadToken(); err != nil || len(bytes.TrimLeft(raw[d.InputOffset():], " \t\r\n")) > 0 {
-		return Outcome{}, false
-	}
-	if string(status) != `"`+StatusSuccess+`"` || data == nil {
+		*part = slices.Clip(value)
+		return true
+	})
+	if !ok || string(status) != `"`+StatusSuccess+`"` || data == nil {
 		return Outcome{}, false
 	}
 	page, ok := readPage(metadata)

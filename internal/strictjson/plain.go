@@ -13,26 +13,47 @@ const (
 // decoder's, and understands what most documents are: no escapes but the short ones, none in
 // names, no exponents, small objects. False says nothing.
 func isPlain(b []byte) bool {
-	rest, ok := plainValue(b, plainDepth)
+	rest, ok := strict.value(b, plainDepth)
 	return ok && len(skipSpace(rest)) == 0 && utf8.Valid(b)
 }
 
-// plainValue reads a value, and returns what follows it.
-func plainValue(b []byte, depth int) (rest []byte, ok bool) {
+// Members reads an object as quickly, by the rules of JSON alone: an object may repeat names
+// and have many. each gets the members, the names as they are written between their quotes,
+// and ends the reading with false. A result of false says nothing of the document, which may
+// be fine to another reader.
+func Members(b []byte, each func(name, value []byte) bool) bool {
+	b = skipSpace(b)
+	if len(b) == 0 || b[0] != '{' || !utf8.Valid(b) {
+		return false
+	}
+	rest, ok := lenient.object(b[1:], plainDepth-1, each)
+	return ok && len(skipSpace(rest)) == 0
+}
+
+// rules are those by which a document is read quickly.
+type rules bool
+
+const (
+	strict  rules = true
+	lenient rules = false
+)
+
+// value reads a value, and returns what follows it.
+func (r rules) value(b []byte, depth int) (rest []byte, ok bool) {
 	b = skipSpace(b)
 	if len(b) == 0 || depth == 0 {
 		return nil, false
 	}
 	switch c := b[0]; {
 	case c == '"':
-		end := plainString(b, true)
+		end := r.text(b, false)
 		return b[end:], end > 0
 	case c == '{':
-		return plainObject(b[1:], depth-1)
+		return r.object(b[1:], depth-1, nil)
 	case c == '[':
-		return plainArray(b[1:], depth-1)
+		return r.array(b[1:], depth-1)
 	case c == '-' || c >= '0' && c <= '9':
-		end := plainNumber(b)
+		end := r.number(b)
 		return b[end:], end > 0
 	}
 	for _, word := range [...]string{"true", "false", "null"} {
@@ -43,28 +64,24 @@ func plainValue(b []byte, depth int) (rest []byte, ok bool) {
 	return nil, false
 }
 
-// plainObject reads an object after its brace.
-func plainObject(b []byte, depth int) (rest []byte, ok bool) {
+// object reads an object after its brace. each may be nil.
+func (r rules) object(b []byte, depth int, each func(name, value []byte) bool) (rest []byte, ok bool) {
 	var names [plainMembers][]byte
 	if b = skipSpace(b); len(b) > 0 && b[0] == '}' {
 		return b[1:], true
 	}
-	for n := range names {
-		end := plainString(skipSpace(b), false)
-		if end == 0 {
+	for n := 0; ; n++ {
+		b = skipSpace(b)
+		end := r.text(b, true)
+		if end == 0 || r == strict && !isNew(&names, n, b[:end]) {
 			return nil, false
 		}
-		b = skipSpace(b)
-		names[n] = b[:end]
-		for _, other := range names[:n] {
-			if string(other) == string(names[n]) {
-				return nil, false
-			}
-		}
+		name := b[1 : end-1]
 		if b = skipSpace(b[end:]); len(b) == 0 || b[0] != ':' {
 			return nil, false
 		}
-		if b, ok = plainValue(b[1:], depth); !ok {
+		value := skipSpace(b[1:])
+		if b, ok = r.value(value, depth); !ok || each != nil && !each(name, value[:len(value)-len(b)]) {
 			return nil, false
 		}
 		b = skipSpace(b)
@@ -76,16 +93,29 @@ func plainObject(b []byte, depth int) (rest []byte, ok bool) {
 		}
 		b = b[1:]
 	}
-	return nil, false
 }
 
-// plainArray reads an array after its bracket.
-func plainArray(b []byte, depth int) (rest []byte, ok bool) {
+// isNew notes the name of an object's member n, and reports whether no other one has it.
+func isNew(names *[plainMembers][]byte, n int, name []byte) bool {
+	if n == plainMembers {
+		return false
+	}
+	for _, other := range names[:n] {
+		if string(other) == string(name) {
+			return false
+		}
+	}
+	names[n] = name
+	return true
+}
+
+// array reads an array after its bracket.
+func (r rules) array(b []byte, depth int) (rest []byte, ok bool) {
 	if b = skipSpace(b); len(b) > 0 && b[0] == ']' {
 		return b[1:], true
 	}
 	for {
-		if b, ok = plainValue(b, depth); !ok {
+		if b, ok = r.value(b, depth); !ok {
 			return nil, false
 		}
 		b = skipSpace(b)
@@ -99,8 +129,8 @@ func plainArray(b []byte, depth int) (rest []byte, ok bool) {
 	}
 }
 
-// plainString returns where a string ends; 0: it is none, or has other escapes.
-func plainString(b []byte, escapes bool) int {
+// text returns where a string ends; 0: it is none, or has escapes that are left to others.
+func (r rules) text(b []byte, name bool) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0
 	}
@@ -111,12 +141,26 @@ func plainString(b []byte, escapes bool) int {
 		switch {
 		case b[i] == '"':
 			return i + 1
-		case b[i] != '\\' || !escapes || i+1 == len(b) || !short[b[i+1]]:
+		case b[i] != '\\' || i+1 == len(b) || r == strict && name:
 			return 0
+		case short[b[i+1]]:
+			i++
+		case r == strict || b[i+1] != 'u' || i+6 > len(b) || !isHex(b[i+2:i+6]):
+			return 0
+		default:
+			i += 5
 		}
-		i++
 	}
 	return 0
+}
+
+func isHex(b []byte) bool {
+	for _, c := range b {
+		if !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 // rare are the bytes that end a string or are none of its text, and short those that follow
@@ -132,9 +176,9 @@ var rare, short = func() (rare, short [256]bool) {
 	return rare, short
 }()
 
-// plainNumber returns where a number ends, or its exponent begins, which nothing expects;
+// number returns where a number ends, or its exponent begins, which nothing expects;
 // 0: it is none.
-func plainNumber(b []byte) int {
+func (r rules) number(b []byte) int {
 	at := 0
 	if b[0] == '-' {
 		at = 1
@@ -149,7 +193,7 @@ func plainNumber(b []byte) int {
 			return 0
 		}
 	}
-	if end > plainDigits {
+	if r == strict && end > plainDigits {
 		return 0
 	}
 	return end

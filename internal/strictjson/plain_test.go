@@ -1,6 +1,8 @@
 package strictjson
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -22,6 +24,50 @@ func FuzzPlain(f *testing.F) {
 			t.Errorf("%q is taken, and the decoder refuses it: %v", b, err)
 		}
 	})
+}
+
+// FuzzMembers: what the quick reading of an object accepts, encoding/json does, with the same
+// members.
+func FuzzMembers(f *testing.F) {
+	for _, s := range []string{
+		`{"a":1,"a":2}`, ` { "a" : {"b":[1.50,-0,true,"\u00e4\ud800",{},[]]} , "b\n":null } `, `{"a":1}x`, `{"a":1e5}`, `{"a":"\u00g1"}`, `{"a":"\u00"}`, `{"a":"\x"}`, `{}`, `[]`, ``,
+		`{"a":01}`, `{"a":1234567890123456789012}`, "{\"a\":\"\xff\"}", `{"a":` + strings.Repeat("[", 15) + strings.Repeat("]", 15) + `}`, `{"a":1,}`, `{"a":`, `{"\u0061":1}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got := map[string]string{}
+		var raw []byte
+		if !Members(b, func(name, value []byte) bool {
+			if json.Unmarshal([]byte(`"`+string(name)+`"`), new(string)) != nil {
+				t.Errorf("%q: the name %q is none", b, name)
+			}
+			got[string(name)], raw = string(value), value
+			return true
+		}) {
+			return
+		}
+		want := map[string]json.RawMessage{}
+		if err := json.Unmarshal(b, &want); err != nil {
+			t.Fatalf("%q is taken, and encoding/json refuses it: %v", b, err)
+		}
+		for name, value := range got {
+			if other, there := want[name]; there && string(other) != value {
+				t.Errorf("%q: %s is %s, want %s", b, name, value, other)
+			}
+		}
+		if !bytes.ContainsRune(b, '\\') && len(got) != len(want) || raw != nil && !json.Valid(raw) {
+			t.Errorf("%q: got %v, want %s", b, got, want)
+		}
+	})
+}
+
+// TestMembersCanBeRefused: the reading ends where its caller says so.
+func TestMembersCanBeRefused(t *testing.T) {
+	seen := ""
+	if Members([]byte(`{"a":1,"b":2,"c":3}`), func(name, _ []byte) bool { seen += string(name); return seen != "ab" }) || seen != "ab" {
+		t.Errorf("read %q", seen)
+	}
 }
 
 // TestCallsArePlain: what is mostly sent is read quickly.

@@ -23,7 +23,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/fault":  {},
 	"internal/access": {ours: []string{"fault"}},
 	// an answer of a megabyte is marked and clipped token by token, without decoding it.
-	"internal/result": {ours: []string{"fault"}, outside: []string{"github.com/go-json-experiment/json"}},
+	"internal/result": {ours: []string{"fault", "strictjson"}, outside: []string{"github.com/go-json-experiment/json"}},
 	// seal is a leaf of its own because cursors, cookies and state handles of four rooms share one way of sealing.
 	"internal/seal": {},
 	// bodies, tool inputs, arguments of foreign tools and keys of issuers are read by the same rules.
