@@ -30,8 +30,9 @@ func (p OriginPolicy) CORS(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h, origins := w.Header(), r.Header.Values("Origin")
-		h.Add("Vary", "Origin")
+		rec := track(w)
+		rec.set("Vary", "Origin")
+		h, origins := rec.Header(), r.Header["Origin"]
 		if len(origins) == 1 && slices.Contains(p.Origins, origins[0]) {
 			h.Set(allowOrigin, origins[0])
 			h.Set("Access-Control-Expose-Headers", readHeaders)
@@ -40,7 +41,7 @@ func (p OriginPolicy) CORS(next http.Handler) http.Handler {
 				h.Set("Access-Control-Max-Age", preflightAge)
 			}
 		}
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(rec, r)
 	})
 }
 

@@ -13,7 +13,7 @@ type recorder struct {
 }
 
 // maxOwn is how many headers are set without an allocation for each.
-const maxOwn = 8
+const maxOwn = 9
 
 // set sets a header, whose name is in its canonical form.
 func (r *recorder) set(name, value string) {

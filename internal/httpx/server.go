@@ -103,7 +103,7 @@ func boundBody(next http.Handler) http.Handler {
 			w.Header().Set("Connection", "close")
 		}
 		readUntil(w, time.Now().Add(bodyTimeout))
-		answer := &earlyWriter{w, timedBody{ReadCloser: r.Body, answer: w}}
+		answer := &earlyWriter{w, timedBody{ReadCloser: r.Body, answer: w, request: r}}
 		r.Body = &answer.body
 		next.ServeHTTP(answer, r)
 		if answer.body.ended {
@@ -122,18 +122,25 @@ func readUntil(w http.ResponseWriter, at time.Time) {
 	_ = http.NewResponseController(w).SetReadDeadline(at)
 }
 
-// timedBody lifts the deadline when the body has been read to its end.
+// timedBody lifts the deadline when the body has been read to its end. It closes the body
+// then, and gives it back to the request, so that net/http does not look for a rest of it
+// before it answers.
 type timedBody struct {
 	io.ReadCloser
-	answer http.ResponseWriter
-	ended  bool
+	answer  http.ResponseWriter
+	request *http.Request
+	ended   bool
 }
 
 // Read implements io.Reader.
 func (b *timedBody) Read(p []byte) (int, error) {
+	if b.ended {
+		return 0, io.EOF
+	}
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF {
-		b.ended = true
+		b.ended, b.request.Body = true, b.ReadCloser
+		_ = b.ReadCloser.Close() // says nothing of a body that was read
 		readUntil(b.answer, time.Time{})
 	}
 	return n, err

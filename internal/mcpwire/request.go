@@ -53,7 +53,7 @@ func ReadAnswer(message []byte, id int64) (a Answer, err error) {
 	case !m.ok, (result == nil) == (failed == nil):
 		return a, ErrAnswer
 	case failed != nil && (given == nil || string(given) == "null"):
-	case string(given) != strconv.FormatInt(id, 10):
+	case string(given) != string(strconv.AppendInt(make([]byte, 0, 20), id, 10)):
 		return a, ErrAnswer
 	}
 	if failed != nil {

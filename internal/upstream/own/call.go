@@ -34,11 +34,11 @@ func (s *Server) callDirectly(ctx context.Context, until time.Time, tool string,
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	id, call := s.calls.Add(1), buffers.Get().(*[]byte)
-	*call = mcpwire.AppendCall((*call)[:0], id, tool, args, client)
-	message, err := s.exchange(ctx, until, tool, *call)
-	if cap(*call) <= maxKept {
-		buffers.Put(call)
+	id, call := s.calls.Add(1), written.Get().(*request)
+	call.body = mcpwire.AppendCall(call.body[:0], id, tool, args, client)
+	message, err := s.exchange(ctx, until, tool, call)
+	if cap(call.body) <= maxKept {
+		written.Put(call)
 	}
 	if err != nil {
 		return result.Outcome{}, err
@@ -59,15 +59,21 @@ func (s *Server) callDirectly(ctx context.Context, until time.Time, tool string,
 	return o, nil
 }
 
-// maxKept bounds the buffers that are kept for the next call, in bytes.
+// maxKept bounds the bodies that are kept for the next call, in bytes.
 const maxKept = 64 << 10
 
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
+// request is what is written of a call.
+type request struct {
+	body   []byte
+	fields [3]post.Field
+}
+
+var written = sync.Pool{New: func() any { return new(request) }}
 
 // exchange sends a call and returns the message that answers it. The error is like
 // that of a session's call: it wraps mcpsession.ErrNotSent when the server cannot have
 // carried the call out.
-func (s *Server) exchange(ctx context.Context, until time.Time, tool string, call []byte) ([]byte, error) {
+func (s *Server) exchange(ctx context.Context, until time.Time, tool string, call *request) ([]byte, error) {
 	token, err := s.auth.token(ctx)
 	if err != nil {
 		return nil, errors.Join(mcpsession.ErrNotSent, err)
@@ -77,10 +83,9 @@ func (s *Server) exchange(ctx context.Context, until time.Time, tool string, cal
 		defer end()
 		ctx = bounded
 	}
-	var room [3]post.Field
-	fields := appendNames(append(room[:0], post.Field{Name: mcpwire.HeaderName, Value: tool}), telemetry.RequestOf(ctx))
+	fields := appendNames(append(call.fields[:0], post.Field{Name: mcpwire.HeaderName, Value: tool}), telemetry.RequestOf(ctx))
 	back := admission.Outside(ctx)
-	answer, err := s.direct.Send(ctx, post.Request{Path: s.path, Bearer: token, Common: callHeader, Fields: fields, Body: call, Until: until})
+	answer, err := s.direct.Send(ctx, post.Request{Path: s.path, Bearer: token, Common: callHeader, Fields: fields, Body: call.body, Until: until})
 	back()
 	switch {
 	case errors.Is(err, post.ErrNotSent):
