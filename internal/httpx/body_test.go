@@ -234,6 +234,42 @@ func TestDeadlineOfABodyIsLifted(t *testing.T) {
 	}
 }
 
+// TestBodyIsClosedAtItsEnd: net/http looks for no rest of it then. A handler may read the end
+// again.
+func TestBodyIsClosedAtItsEnd(t *testing.T) {
+	given := &closable{Reader: strings.NewReader(`{}`)}
+	r := post("")
+	r.Body, r.ContentLength = given, 2
+	httpx.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, inner *http.Request) {
+		body := inner.Body
+		got, err := io.ReadAll(body)
+		if err != nil || string(got) != "{}" || !given.closed || r.Body != given {
+			t.Errorf("got %q (%v), closed: %v, want a body that is closed and the request's own again", got, err, given.closed)
+		}
+		if n, err := body.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+			t.Errorf("after the end: got %d %v", n, err)
+		}
+	}), slog.New(slog.DiscardHandler)).Handler.ServeHTTP(httptest.NewRecorder(), r)
+}
+
+// closable is a body that fails once it is closed, as that of net/http.
+type closable struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closable) Read(p []byte) (int, error) {
+	if c.closed {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	return c.Reader.Read(p)
+}
+
+func (c *closable) Close() error {
+	c.closed = true
+	return nil
+}
+
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"confirmationId":"c","approved":true}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
