@@ -99,9 +99,8 @@ func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 		c.discard(k)
 		return Answer{}, errors.Join(ErrNotSent, c.life.Err())
 	}
-	stop := context.AfterFunc(ctx, k.abort)
-	answer, keep, err := c.exchange(k, r)
-	if !stop() || err != nil || !keep {
+	answer, keep, err := c.exchange(ctx, k, r)
+	if err != nil || !keep {
 		c.discard(k)
 	} else {
 		c.release(k)
@@ -116,21 +115,39 @@ func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 }
 
 // exchange writes a request and reads its answer. keep says that the connection is
-// where another answer would begin.
-func (c *Client) exchange(k *conn, r Request) (a Answer, keep bool, err error) {
-	k.out = appendRequest(k.out[:0], c.to.host, r)
+// where another answer would begin, and that the end of ctx did not abort it.
+func (c *Client) exchange(ctx context.Context, k *conn, r Request) (a Answer, keep bool, err error) {
+	var unwatched func() bool
+	if len(r.Body) > atOnce {
+		unwatched = context.AfterFunc(ctx, k.abort)
+	}
+	err = k.write(c.to.host, r)
+	if unwatched == nil { // while the server works
+		unwatched = context.AfterFunc(ctx, k.abort)
+	}
+	if err == nil {
+		a, keep, err = readAnswer(k.in, c.o.MaxAnswer)
+	}
+	return a, unwatched() && keep && k.raw != nil && k.in.Buffered() == 0, err
+}
+
+// atOnce is the size of a body that a connection without anything to send takes at once,
+// whether its server reads or not.
+const atOnce = 8 << 10
+
+func (k *conn) write(host string, r Request) error {
+	k.out = appendRequest(k.out[:0], host, r)
 	written, err := k.Write(k.out)
 	if cap(k.out) > maxKept {
 		k.out = nil
 	}
-	if err != nil {
-		if written == 0 && !k.secured {
-			err = errors.Join(ErrNotSent, err)
-		}
-		return a, false, fmt.Errorf("writing the request: %w", err)
+	switch {
+	case err == nil:
+		return nil
+	case written == 0 && !k.secured:
+		err = errors.Join(ErrNotSent, err)
 	}
-	a, keep, err = readAnswer(k.in, c.o.MaxAnswer)
-	return a, keep && k.raw != nil && k.in.Buffered() == 0, err
+	return fmt.Errorf("writing the request: %w", err)
 }
 
 // maxKept bounds the buffer that a connection keeps for its next request, in bytes.

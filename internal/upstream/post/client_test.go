@@ -88,6 +88,39 @@ func TestDeadConnectionIsFoundBeforeItsUse(t *testing.T) {
 	}
 }
 
+// TestLargeRequestEndsWithItsContext: a server that does not read it does not hold it.
+func TestLargeRequestEndsWithItsContext(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			_, _ = c.Read(make([]byte, 1)) // its writing has begun
+			cancel()
+			<-t.Context().Done()
+			_ = c.Close()
+		}
+	}()
+	c := open(t, "http://"+l.Addr().String(), Options{Timeout: time.Hour})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Send(ctx, Request{Path: "/mcp", Body: make([]byte, 32<<20)})
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want %v", err, context.Canceled)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it has not ended")
+	}
+}
+
 // awaitNoise waits until the kernel has what a server sent on an idle connection.
 func awaitNoise(t *testing.T, k *conn) {
 	t.Helper()
