@@ -21,6 +21,7 @@ var abbreviations = func() map[string][]string {
 var (
 	abbreviationWeight = 0.5
 	synonymWeight      = 0.2
+	insteadWeight      = 0.45 // of a word that code hardly has
 	pairWeight         = 0.3
 	prefixWeight       = 0.3
 	namedWeight        = 0.1
@@ -34,6 +35,9 @@ const (
 
 // commonNames: a name that more than one in so many chunks have answers nothing.
 const commonNames = 8
+
+// hardly: code hardly has a word that less than one in so many chunks have.
+const hardly = 500
 
 // expand adds to each word its abbreviations, words that mean the same, names that answer it, the words of
 // the indexes that begin with it, or that it begins with, and what it is part of.
@@ -49,9 +53,7 @@ func (p *Plan) expand(stats Statistics) {
 			g.add(other, abbreviationWeight)
 		}
 		if !p.symbol {
-			for _, other := range synonyms[base] {
-				g.add(other, synonymWeight)
-			}
+			p.related(g, stats)
 		}
 		if !p.symbol && !p.topic {
 			for _, other := range named[base] {
@@ -72,6 +74,24 @@ func (p *Plan) expand(stats Statistics) {
 			if stats.Frequency(base[:n]) > 1 {
 				g.add(base[:n], prefixWeight)
 			}
+		}
+	}
+}
+
+// related adds words that mean the same. They count more, and there are more of them, for a word that code
+// hardly has: who asked for it did not know the code's own.
+func (p *Plan) related(g *group, stats Statistics) {
+	base, weight := g.terms[0].text, synonymWeight
+	rare := hardly*stats.Frequency(base) < stats.Chunks()
+	if rare {
+		weight = insteadWeight
+	}
+	for _, other := range synonyms[base] {
+		g.add(other, weight)
+	}
+	if rare {
+		for _, other := range further[base] {
+			g.add(other, weight)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"countersign.dev/internal/domain/codesearch/words"
 )
 
 // TestRelatedWordsCount: a word finds others that mean the same, below its own.
@@ -25,6 +27,34 @@ func TestRelatedWordsCount(t *testing.T) {
 	}
 	if got := files(Request{Text: "where do we hide a session", Without: Expansion}); got != "cab" {
 		t.Errorf("%s: without expansion conceal is as good as paint", got)
+	}
+}
+
+// TestWordsThatCodeHardlyHas: where no code has a word, more words count in its place, and those that mean
+// the same count more.
+func TestWordsThatCodeHardlyHas(t *testing.T) {
+	body := func(word string) string {
+		return "package p\n\nfunc x() {\n\t" + word + "(session)\n" + filler(8) + "}\n"
+	}
+	weights := func(word, other string) (weight float64) {
+		shards := []Shard{indexed(t, map[string]string{"a.go": body("throttle"), "b.go": body("conceal"), "c.go": body(word)})}
+		for _, g := range NewPlan(Request{Text: "where do we hide the bandwidth"}, Local(shards)).groups {
+			for _, term := range g.terms {
+				if term.text == words.Stem(other) {
+					weight = term.weight
+				}
+			}
+		}
+		return weight
+	}
+	if got := weights("paint", "throttle"); got != insteadWeight {
+		t.Errorf("throttle counts %v for bandwidth, which is nowhere", got)
+	}
+	if got := weights("bandwidth", "throttle"); got != 0 {
+		t.Errorf("throttle counts %v for bandwidth, which is there", got)
+	}
+	if got, usual := weights("paint", "conceal"), weights("hide", "conceal"); got != insteadWeight || usual != synonymWeight {
+		t.Errorf("conceal counts %v for hide, which is nowhere, and %v where it is there", got, usual)
 	}
 }
 

@@ -1,6 +1,7 @@
 package query
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 
@@ -135,6 +136,25 @@ var synonyms = func() map[string][]string {
 					all[stem] = append(all[stem], other)
 				}
 			}
+		}
+	}
+	return all
+}()
+
+// furtherText has a word to a line, and words that code may have in its place. They are looser than
+// those that are related, and count only for words that the indexes hardly have.
+//
+//go:embed further.txt
+var furtherText string
+
+// further are the stems of such words, by stem.
+var further = func() map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(furtherText) {
+		first, others, _ := strings.Cut(line, " ")
+		stem := words.Stem(first)
+		for other := range strings.FieldsSeq(others) {
+			all[stem] = append(all[stem], words.Stem(other))
 		}
 	}
 	return all
