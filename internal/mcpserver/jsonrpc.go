@@ -143,7 +143,7 @@ func (m message) checkLegacy(session string, offered bool) error {
 	switch {
 	case m.method == "": // a response
 		return nil
-	case !offered, !m.known():
+	case !offered:
 		return m.unknown()
 	case session == "" && !m.notification() && m.method != "initialize" && m.method != "ping":
 		return refuse(jsonrpc.CodeInvalidRequest, "Send initialize first, and then the Mcp-Session-Id that its answer has.")

@@ -93,7 +93,7 @@ func TestParamsOfAWrongTypeAreNamedAsTheyWereSent(t *testing.T) {
 // declare learns so, in each version and over stdio, and gets no answer as if it were there.
 func TestUndeclaredFeaturesAreUnknownMethods(t *testing.T) {
 	nothing := map[string]string{
-		"logging/setLevel": `"level":"info"`, "completion/complete": `"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"a","value":"b"}`, "prompts/list": "", "prompts/get": `"name":"x"`,
+		"tools/nope": "", "logging/setLevel": `"level":"info"`, "completion/complete": `"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"a","value":"b"}`, "prompts/list": "", "prompts/get": `"name":"x"`,
 		"resources/list": "", "resources/templates/list": "", "resources/read": `"uri":"notes://1"`, "resources/subscribe": `"uri":"notes://1"`, "resources/unsubscribe": `"uri":"notes://1"`,
 	}
 	withResources := map[string]string{"logging/setLevel": `"level":"info"`, "prompts/list": "", "resources/subscribe": `"uri":"notes://1"`, "resources/unsubscribe": `"uri":"notes://1"`}
@@ -104,7 +104,7 @@ func TestUndeclaredFeaturesAreUnknownMethods(t *testing.T) {
 				modern: h.send(t, "POST", "/mcp", "alice", modernBody(method, params), modernHeaders(method, "")...),
 				legacy: h.send(t, "POST", "/mcp", "alice", fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":%q,"params":{%s}}`, method, params), session...),
 			} {
-				if status := map[string]int{modern: 404, legacy: 200}[version]; got.status != status || !strings.Contains(got.body, `"code":-32601`) {
+				if status := map[string]int{modern: 404, legacy: 200}[version]; got.status != status || !strings.Contains(got.body, `"code":-32601`) || !strings.Contains(got.body, "There is no method") {
 					t.Errorf("%s, %s: got %d %s, want %d and -32601", version, method, got.status, got.body, status)
 				}
 			}

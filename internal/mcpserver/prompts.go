@@ -19,13 +19,16 @@ type Prompts interface {
 	Prompt(ctx context.Context, server, name string, args map[string]string) (string, error)
 }
 
-// offers reports whether a message is of a feature that this server declares. The SDK
-// answers those of others with empty lists, or as if it had done something.
+// offers reports whether a message is of a method that exists, and of a feature that this
+// server declares. The SDK answers those of others with empty lists, or as if it had done
+// something. A response has no method.
 func (s *Server) offers(m message) bool {
 	feature, _, _ := strings.Cut(m.method, "/")
 	switch {
-	case s.features:
+	case m.method == "":
 		return true
+	case !m.known() || s.features:
+		return m.known()
 	case feature == "prompts":
 		return s.opts.Prompts != nil
 	case feature == "resources":

@@ -127,7 +127,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 		err, status = refuse(mcp.CodeHeaderMismatch, "The header %s is there more than once.", repeated(r.Header)), http.StatusBadRequest
 	case !modern:
 		err = m.checkLegacy(r.Header.Get(sessionHeader), s.offers(m))
-	case !s.offers(m):
+	case !s.offers(m) && r.Header.Get(mcpwire.HeaderMethod) == m.method: // other headers are refused first
 		err, status = m.unknown(), http.StatusNotFound
 	}
 	if err == nil {

@@ -10,12 +10,14 @@ func nearest(name string, declared []string) (meant string) {
 	if len(plain) > maxShown {
 		return ""
 	}
-	least := min(len(plain)/4, 2) + 1 // a slip in four letters; more than two are another word
+	least := 3 // more slips make another word
 	for _, one := range declared {
 		if len(one) > maxShown {
 			continue
 		}
-		switch d := distance(plain, letters(one)); {
+		full := letters(one)
+		switch d := distance(plain, full); {
+		case d > max(len(plain), len(full))/4: // a slip in four letters
 		case d < least:
 			meant, least = one, d
 		case d == least:
