@@ -28,6 +28,15 @@ func (r Row) Number(key string) (float64, bool) {
 	return f, ok && err == nil
 }
 
+// Sum adds up the numbers of a field.
+func Sum(rows []Row, key string) (total float64) {
+	for _, one := range rows {
+		n, _ := one.Number(key)
+		total += n
+	}
+	return total
+}
+
 // Rows are the objects of a list. Any other data has none.
 func Rows(data any) (rows []Row) {
 	list, _ := data.([]any)

@@ -69,7 +69,7 @@ func (x *Lexicon) Only(section string, words []string) (says bool) {
 }
 
 // Measures lists the sections of words that ask for something of all rows.
-var Measures = []string{"sort", "compare", "count", "sum", "average", "newest", "oldest", "highest", "lowest"}
+var Measures = []string{"sort", "upcoming", "compare", "count", "sum", "average", "newest", "oldest", "highest", "lowest"}
 
 // MayBeValue reports whether a word could be somebody's name or another value.
 func (x *Lexicon) MayBeValue(word string) bool {

@@ -220,10 +220,17 @@ func (r reader) measure(i int) {
 		n := r.x.Phrase(kind, r.lows(i))
 		switch {
 		case !r.Tool.Lists() || n == 0 || (r.low(i) == "low" || r.low(i) == "high") && r.Tool.column(func(f *Field) bool { return f.Is(Number) && f.says(english.Stem(r.low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
-		case r.Measure.Kind == "" || r.Measure.Kind == "sum" && !strings.Contains("count sum average", kind): // "how much was the last one?"
+		case kind != "upcoming" && (r.Measure.Kind == "" || r.Measure.Kind == "sum" && !strings.Contains("count sum average", kind)): // "how much was the last one?"
 			r.Measure = Measure{Kind: kind, Count: map[bool]int{true: allRows, false: 1}[kind == "sort"]}
 			r.take(read, i, n, 0)
 			r.extent(i + n)
+		case kind == "upcoming" && r.Measure.Kind == "" && !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self"): // the nearest of the days to come
+			due := r.Tool.column(func(f *Field) bool { return f.Is(Date) && f.has("due", "expected") }).Name
+			if r.among(Date, due, func(day string, _ float64) bool { return day >= r.c.Today.Format(time.DateOnly) }) {
+				r.Measure = Measure{Kind: "oldest", Count: 1, Column: r.Filters[len(r.Filters)-1].Column}
+				r.take(read, i, n, 1)
+				r.extent(i + n)
+			}
 		case kind == "sum": // "how many … in total"
 			r.take(read, i, n, 0)
 		}

@@ -254,7 +254,7 @@ func measured(r *match.Reading, which string, l *Answer) string {
 // measuredColumn is the column that the list is ordered by, that is named, or the amount.
 func measuredColumn(r *match.Reading, rows []result.Row) string {
 	if r.Measure.OverDates() {
-		return r.Tool.DateColumn()
+		return cmp.Or(r.Measure.Column, r.Tool.DateColumn())
 	}
 	key := cmp.Or(r.Measure.Column, map[bool]string{true: Column(r)}[r.Measure.Kind == "sort"])
 	for _, one := range rows {
@@ -287,12 +287,7 @@ func added(r *match.Reading, rows []result.Row, key, which string) string {
 }
 
 func sum(rows []result.Row, key string, by int) json.Number {
-	total := 0.0
-	for _, one := range rows {
-		v, _ := one.Number(key)
-		total += v
-	}
-	return json.Number(strconv.FormatFloat(match.Cents(total/float64(by)), 'f', -1, 64))
+	return json.Number(strconv.FormatFloat(match.Cents(result.Sum(rows, key)/float64(by)), 'f', -1, 64))
 }
 
 // ranked names the extreme rows, or the values of a column whose rows have the largest sums.
