@@ -53,7 +53,10 @@ func unjudged(file string, roots map[string]string, questions []question, indexe
 				if slices.ContainsFunc(slices.Concat(q.places, q.judged), func(p place) bool { return p.answeredBy(r) }) {
 					continue
 				}
-				if i == 0 { // matching shows whole files
+				if i == 0 { // matching shows whole files, of which a part is judged once
+					if judged[inFile{q.corpus, q.query, r.file}] != nil {
+						continue
+					}
 					r = bestOf(ix, q.query, r)
 				}
 				at := found{inFile{q.corpus, q.query, r.file}, q.kind, span{r.first, r.last}}
