@@ -22,7 +22,7 @@ var (
 	abbreviationWeight = 0.5
 	synonymWeight      = 0.2
 	insteadWeight      = 0.45 // of a word that code hardly has
-	pairWeight         = 0.3
+	pairWeight         = 0.45
 	prefixWeight       = 0.3
 	namedWeight        = 0.1
 )

@@ -9,8 +9,7 @@ import (
 // How much a word counts by where in the path it is.
 const (
 	anyFolder  = 0.8
-	lastFolder = 0.9
-	ownName    = 1
+	ownName    = 1   // the file's, and that of the folder that it is in
 	folderStem = 0.4 // of a folder's name, where that of the file is 1
 )
 
@@ -57,7 +56,7 @@ func (s *search) matchPaths(shard *shardSearch) {
 func inName(p index.Payload) (part, stem float32) {
 	part = anyFolder
 	if p&index.LastFolder != 0 {
-		part = lastFolder
+		part = ownName
 		stem = folderStem / float32(max(1, p.FolderParts()))
 	}
 	if p&index.InBase != 0 {

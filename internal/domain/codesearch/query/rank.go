@@ -175,9 +175,13 @@ const mostJoined = 80
 // near is how many chunks further one may be that is shown with a hit.
 const near = 5
 
-// joins adds a chunk to a better hit that it continues, or nearly so, so that an answer does not
-// show the halves of one place in two of its ranks.
+// joins adds a chunk to a better hit that it continues, or nearly so unless a name is sought, so that an
+// answer does not show the halves of one place in two of its ranks.
 func (s *search) joins(hits []Hit, c candidate) bool {
+	near := near
+	if s.symbol {
+		near = 1
+	}
 	for i := range hits {
 		h := &hits[i]
 		if h.Shard != c.Shard || c.Chunk < h.Chunk-near || c.Chunk > h.Last+near {

@@ -9,7 +9,7 @@ const (
 	k1      = 1.2
 	whereK1 = 1.6 // of a query that asks where something is done: a chunk says that often
 	b       = 0.3
-	fileK1  = 2
+	fileK1  = 3.5
 	fileB   = 0.6
 )
 

@@ -121,7 +121,7 @@ func TestNeighboursAreOnePlace(t *testing.T) {
 }
 
 // TestPlacesNearEachOtherAreOne: a hit that is two chunks further is shown with a better one, with what is
-// between them; one that is far away, or would make a place too long, is not.
+// between them; one that is far away, or would make a place too long, is not. Where a name is sought, each is shown.
 func TestPlacesNearEachOtherAreOne(t *testing.T) {
 	place := func(name, body string) string {
 		return "func " + name + "() {\n\t" + body + "\n" + filler(12) + "}\n\n"
@@ -133,6 +133,9 @@ func TestPlacesNearEachOtherAreOne(t *testing.T) {
 		shard := indexed(t, map[string]string{"seal.go": file(between)})
 		if got := found(shard, Request{Text: "how are cursors sealed"}); len(got) != want {
 			t.Errorf("%d chunks between: %v", between, got)
+		}
+		if got := found(shard, Request{Text: "sealed"}); len(got) != min(2, between+1) {
+			t.Errorf("%d chunks between, for a name: %v", between, got)
 		}
 	}
 }
