@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -278,4 +279,13 @@ func Shared() []*Code {
 		BodyTooLarge, UnsupportedMedia, TooManyRequests, Busy, Timeout, Cancelled, ServiceDown,
 		InsufficientScope, ConfirmationNotFound, ConfirmationDenied, ConfirmationInProgress, ConfirmationStale, ConfirmationAltered,
 	}
+}
+
+// Names are the names of codes, sorted, each once: what a schema says of an answer's code.
+func Names(codes []*Code) (names []string) {
+	for _, c := range codes {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,9 @@ func TestClientsFollowTheirConfirmations(t *testing.T) {
 			at := slices.IndexFunc(list.Tools, func(tool *mcp.Tool) bool { return tool.Name == "get_confirmation" })
 			if at < 0 || !list.Tools[at].Annotations.ReadOnlyHint || *list.Tools[at].Annotations.DestructiveHint {
 				t.Fatalf("%s, %s: got %v, want the read-only tool", version, who, list.Tools)
+			}
+			if shape, _ := json.Marshal(list.Tools[at].OutputSchema); !strings.Contains(string(shape), `"CONFIRMATION_NOT_FOUND"`) {
+				t.Errorf("%s, %s: %s does not say which codes there are", version, who, shape)
 			}
 			if !slices.IsSortedFunc(list.Tools, func(a, b *mcp.Tool) int { return strings.Compare(a.Name, b.Name) }) {
 				t.Errorf("%s, %s: the list is not in the order of names", version, who)

@@ -60,7 +60,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 		return nil, s.protocolError(ctx, err)
 	}
 	if s.showsConfirmations(who) {
-		infos = withConfirmationTool(infos)
+		infos = s.confirmations.addTo(infos)
 	}
 	list := &mcp.ListToolsResult{Tools: make([]*mcp.Tool, 0, len(infos)), Cacheable: cacheable()}
 	for _, info := range infos {

@@ -166,11 +166,7 @@ func codeNames(own []*fault.Code) (names []string) {
 	if own == nil {
 		return nil
 	}
-	for _, c := range slices.Concat(fault.Shared(), own) {
-		names = append(names, c.Name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return fault.Names(slices.Concat(fault.Shared(), own))
 }
 
 // checkPolicy refuses a class that is declared twice, has no name, or is visible
