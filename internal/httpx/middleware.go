@@ -15,10 +15,16 @@ import (
 	"countersign.dev/internal/telemetry"
 )
 
-// Middleware wraps h in what every request runs through, outermost first: the
-// ids of the request, the access log, the recovery of panics, security headers.
+// Middleware wraps h in what every request runs through: the ids of the request, the
+// access log, the recovery of panics, security headers.
 func (s ErrorWriter) Middleware(h http.Handler) http.Handler {
-	return identify(s.logged(s.recovered(securityHeaders(h))))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec, began := track(w), time.Now()
+		r = identified(rec, r)
+		secure(rec)
+		defer s.end(rec, r, began)
+		h.ServeHTTP(rec, r)
+	})
 }
 
 // maxID is how long an id may be that is accepted from a caller.
@@ -39,19 +45,16 @@ func isSane(id string) bool {
 // requestID is X-Request-ID in the canonical form of net/http.
 const requestID = "X-Request-Id"
 
-// identify accepts the caller's X-Request-ID when it is safe to log, makes one
+// identified accepts the caller's X-Request-ID when it is safe to log, makes one
 // otherwise, and returns it in the response.
-func identify(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := r.Header.Get(requestID)
-		if !isSane(id) {
-			id = newID()
-		}
-		rec := track(w)
-		rec.set(requestID, id)
-		names := telemetry.Request{ID: id, Trace: TraceID(r.Header.Get("Traceparent"))}
-		next.ServeHTTP(rec, r.WithContext(telemetry.WithRequest(r.Context(), names)))
-	})
+func identified(rec *recorder, r *http.Request) *http.Request {
+	id := r.Header.Get(requestID)
+	if !isSane(id) {
+		id = newID()
+	}
+	rec.set(requestID, id)
+	names := telemetry.Request{ID: id, Trace: TraceID(r.Header.Get("Traceparent"))}
+	return r.WithContext(telemetry.WithRequest(r.Context(), names))
 }
 
 func newID() string {
@@ -79,50 +82,31 @@ func TraceID(header string) string {
 	return m[2]
 }
 
-// logged writes one line per request, without the query string: it may carry a
-// question or a ticket.
-func (s ErrorWriter) logged(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec, began := track(w), time.Now()
-		defer func() {
-			took := time.Since(began)
-			s.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("path", r.URL.Path),
-				slog.Int("status", rec.Status()), slog.Int64("bytes", rec.written), slog.Int64("duration_ms", took.Milliseconds()))
-			if s.Observer != nil {
-				s.Observer.Request(r.Pattern, rec.Status(), took)
-			}
-		}()
-		next.ServeHTTP(rec, r)
-	})
+// end turns a panic of a handler into INTERNAL_ERROR, whose stack is only logged, and
+// writes the one line of the request, without the query string: it may carry a question
+// or a ticket.
+func (s ErrorWriter) end(rec *recorder, r *http.Request, began time.Time) {
+	p := recover()
+	if p != nil && p != http.ErrAbortHandler {
+		s.Fail(rec, r, fault.From(fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
+	}
+	took := time.Since(began)
+	s.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", rec.Status()), slog.Int64("bytes", rec.written), slog.Int64("duration_ms", took.Milliseconds()))
+	if s.Observer != nil {
+		s.Observer.Request(r.Pattern, rec.Status(), took)
+	}
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
 }
 
-// recovered turns a panic into INTERNAL_ERROR; its stack is only logged.
-func (s ErrorWriter) recovered(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec := track(w)
-		defer func() {
-			switch p := recover(); p {
-			case nil:
-			case http.ErrAbortHandler:
-				panic(p)
-			default:
-				s.Fail(rec, r, fault.From(fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
-			}
-		}()
-		next.ServeHTTP(rec, r)
-	})
-}
-
-// securityHeaders sets the headers of an API for browsers. A handler that serves
-// pages replaces them.
-func securityHeaders(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec := track(w)
-		rec.set("X-Content-Type-Options", "nosniff")
-		rec.set("X-Frame-Options", "DENY")
-		rec.set("Referrer-Policy", "no-referrer")
-		rec.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		rec.set("Cache-Control", "no-store")
-		next.ServeHTTP(rec, r)
-	})
+// secure sets the headers of an API for browsers. A handler that serves pages replaces
+// them.
+func secure(rec *recorder) {
+	rec.set("X-Content-Type-Options", "nosniff")
+	rec.set("X-Frame-Options", "DENY")
+	rec.set("Referrer-Policy", "no-referrer")
+	rec.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	rec.set("Cache-Control", "no-store")
 }
