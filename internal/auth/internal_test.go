@@ -91,6 +91,19 @@ func TestServerKnowsThePersonsOwnToken(t *testing.T) {
 	}
 }
 
+// TestTokenOfTheSamePrincipalIsForWhatItIsAsked: it is kept for a server and a purpose, as
+// long as it lasts.
+func TestTokenOfTheSamePrincipalIsForWhatItIsAsked(t *testing.T) {
+	h, p := newMinting(t), alice()
+	first := h.mint(t, p, "hr", access.PurposeCall)
+	if h.mint(t, p, "hr", access.PurposeCall) != first || h.mint(t, p, "finance", access.PurposeCall) == first || h.mint(t, p, "hr", access.PurposeExecute) == first {
+		t.Error("a token of another server or purpose is used, or none is used again")
+	}
+	if h.clock = h.clock.Add(46 * time.Second); h.mint(t, p, "hr", access.PurposeCall) == first {
+		t.Error("a token that is about to expire is used")
+	}
+}
+
 func TestServerReceivesTheCompletePerson(t *testing.T) {
 	h := newMinting(t)
 	sent := alice()

@@ -14,6 +14,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/memo"
 )
 
 const (
@@ -30,7 +31,15 @@ const (
 type Minter struct {
 	signer jose.Signer
 	minted *cache[minted]
+	recent *memo.Memo[request, minted] // of minted, found without reading the principal
 	now    func() time.Time
+}
+
+// request is what a token is asked for. A principal is never changed.
+type request struct {
+	of       *access.Principal
+	audience string
+	purpose  access.Purpose
 }
 
 type minted struct {
@@ -50,7 +59,7 @@ func NewMinter(k *Keys, now func() time.Time) (*Minter, error) {
 	if now == nil {
 		now = time.Now
 	}
-	return &Minter{signer: signer, minted: newCache[minted](10_000), now: now}, nil
+	return &Minter{signer: signer, minted: newCache[minted](10_000), recent: memo.New[request, minted](1000), now: now}, nil
 }
 
 // Token returns a token of the principal for one server, valid between 15 and
@@ -65,16 +74,22 @@ func (m *Minter) Token(p *access.Principal, audience string, purpose access.Purp
 	if purpose == access.PurposeExecute && !p.MayConfirm() {
 		return "", fault.InsufficientScope.New("This sign-in may not approve or deny changes.")
 	}
-	key := m.key(p, audience, purpose)
-	if kept, ok := m.minted.get(key); ok && kept.expires.Sub(now) >= reuseWhile {
+	asked := request{p, audience, purpose}
+	if kept := m.recent.Get(asked); kept.expires.Sub(now) >= reuseWhile {
 		return kept.token, nil
 	}
-	token, err := m.mint(p, audience, purpose, now)
-	if err != nil {
-		return "", fmt.Errorf("mint a token for %s: %w", audience, err)
+	key := m.key(p, audience, purpose)
+	kept, ok := m.minted.get(key)
+	if !ok || kept.expires.Sub(now) < reuseWhile {
+		token, err := m.mint(p, audience, purpose, now)
+		if err != nil {
+			return "", fmt.Errorf("mint a token for %s: %w", audience, err)
+		}
+		kept = minted{token, now.Add(internalLife)}
+		m.minted.put(key, kept)
 	}
-	m.minted.put(key, minted{token, now.Add(internalLife)})
-	return token, nil
+	m.recent.Put(asked, kept)
+	return kept.token, nil
 }
 
 // Server is a server's own principal, for work that no person asked for: it has

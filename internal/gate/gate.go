@@ -8,6 +8,7 @@ import (
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/memo"
 	"countersign.dev/internal/quota"
 )
 
@@ -54,14 +55,17 @@ type Options struct {
 // surface: what its address may still send, host and origin, headers, the caller,
 // the purpose of the token, the person's quota, the body, and admission in the
 // order of who used least, where the server has a queue.
-type Gate struct{ o Options }
+type Gate struct {
+	o         Options
+	onSurface *memo.Memo[*access.Principal, *access.Principal] // proved principals as callers on the surface
+}
 
 // New makes a gate.
 func New(o Options) *Gate {
 	if o.MaxBody == 0 {
 		o.MaxBody = httpx.MaxBody
 	}
-	return &Gate{o}
+	return &Gate{o, memo.New[*access.Principal, *access.Principal](1000)}
 }
 
 // Enter checks everything but the body, and returns the request with its
@@ -132,7 +136,7 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request, u Use) (*htt
 			return nil, err
 		}
 		if g.o.Surface != "" {
-			who = who.WithSurface(g.o.Surface)
+			who = g.onSurface.Of(who, func() *access.Principal { return who.WithSurface(g.o.Surface) })
 		}
 	}
 	if who.Purpose() == access.PurposeCall || who.Purpose() == access.PurposeExecute { // a catalogue is for all people

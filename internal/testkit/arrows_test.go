@@ -52,7 +52,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// the hot path's bytes: it reads what the SDK would, into the SDK's types where they have structure.
 	"internal/mcpwire": {outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	// every request passes the gate, and it knows neither tools nor MCP; the REST face is the same for servers and the gateway.
-	"internal/gate":           {ours: []string{"access", "admission", "fault", "httpx", "quota"}},
+	"internal/gate":           {ours: []string{"access", "admission", "fault", "httpx", "memo", "quota"}},
 	"internal/rest":           {ours: []string{"fault", "gate", "httpx", "result", "strictjson"}},
 	"internal/mcpserver":      {ours: []string{"access", "admission", "deadline", "fault", "gate", "httpx", "mcpwire", "quota", "rest", "result", "schema", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/domain/hr":      {ours: []string{"access", "company", "database", "fault", "tool"}},
@@ -128,7 +128,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// it knows HTTP alone, so that its suite compares it with http.Transport.
 	"internal/upstream/post": {},
 	"internal/upstream/own":  {ours: []string{"access", "admission", "fault", "mcpwire", "result", "telemetry", "upstream/mcpsession", "upstream/post"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
-	"internal/auth":          {ours: []string{"access", "fault", "netguard", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
+	"internal/auth":          {ours: []string{"access", "fault", "memo", "netguard", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
 	"internal/session":       {ours: []string{"access", "audit", "auth", "fault", "httpx", "result", "seal"}},
 	// a conversation is logs and keys in state, and reading one can end in state's own error (a gap); its links live as long as confirmations.
 	"internal/conversation":        {ours: []string{"access", "admission", "agent", "audit", "confirm", "conversation/lease", "conversation/sealed", "fault", "quota", "result", "seal", "state", "telemetry", "tokens"}},
