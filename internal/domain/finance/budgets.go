@@ -90,6 +90,10 @@ func (s *Server) budgets() []tool.Tool {
 			Description: "List budgets with their actual spending, one row for each department and fiscal year. " +
 				"With quarter, all amounts are that quarter's. For the whole company leave out department and add up the rows.",
 			Allow: readers, Synonyms: []string{"spending", "spend", "cost"}, Noun: "budgets", Narrow: "department, fiscal year or status",
+			Lacks: []tool.Lack{{
+				Said: `^(\w+ ){0,3}(increase|raise|change|set|move|cut|add|create|reduce|reject)\b.*\bbudgets?\b`,
+				Tell: "Budgets can be read and approved here, not changed",
+			}},
 		}, s.listBudgets),
 	}
 }

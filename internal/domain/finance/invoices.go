@@ -48,6 +48,10 @@ func (s *Server) invoices() []tool.Tool {
 		Name: "list_invoices", Title: "List invoices", Ask: "Which invoices are pending?",
 		Description: "List vendor invoices, the newest first. Status overdue means unpaid and past due. With invoice_number: that one invoice with its invoice_id.",
 		Allow:       readers, Synonyms: []string{"bill", "payable", "owe", "payment"}, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"vendor_name", "invoice_number", "description"},
+		Lacks: []tool.Lack{{
+			Said: `^(\w+ ){0,3}(pay|approve|create|add|reject)\b.*(\b(invoice|bill)s?\b|\binv-)`,
+			Tell: "Invoices can be read and deleted here, not added, approved or paid",
+		}},
 	}, s.listInvoices)}
 }
 

@@ -61,6 +61,10 @@ func (s *Server) employees() []tool.Tool {
 			Description: "List active employees by name, department, location or manager. " +
 				"With manager_id: the direct reports of that person. Without filters: everyone the caller may see.",
 			Allow: overview, Synonyms: []string{"people", "staff", "colleague", "headcount", "team member", "workforce"}, Noun: "employees", Narrow: "department or name",
+			Lacks: []tool.Lack{{
+				Said: `^(\w+ ){0,3}(update|change|set|edit|move|transfer|promote|correct)\b.*\b(title|department|phone|address|location|manager|role|name)\b|^(\w+ ){0,3}(hire|add|create|onboard)\b.*\b(employee|person|colleague|hire)\b`,
+				Tell: "Of employees, only salaries are changed here and people who leave are taken out",
+			}},
 		}, s.listEmployees),
 		tool.Write(tool.Spec{
 			Name: "delete_employee", Title: "Delete an employee",

@@ -33,6 +33,11 @@ func (s *Server) timeOff() []tool.Tool {
 		Description: "Show how many days of time off a person has left. " +
 			"Without employee_id: the caller's own. pto_balance is the vacation days still available; balances has every kind of leave.",
 		Allow: everyone, Synonyms: []string{"pto", "vacation", "holiday", "leave", "day off", "sick day"},
+		Lacks: []tool.Lack{{
+			Said: `\b(time off|vacation|leave|holiday|pto) requests?\b|\brequest(ing)? (time off|vacation|leave)\b|\b(on|booking|book) (vacation|leave|holiday)\b` +
+				`|\b(is|are|be|anyone|anybody|who|them|team) (out|off|away|absent|sick)\b|\bout of (the )?office\b|\btake .*\boff\b|\b(day|tomorrow|today|week|afternoon|morning|month) off$`,
+			Tell: "Only balances of time off are kept here: requests and absences are not",
+		}},
 	}, s.getTimeOff)}
 }
 

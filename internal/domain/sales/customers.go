@@ -13,6 +13,10 @@ func (s *Server) customerTools() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
 			Name: "get_customer", Title: "Customer details", Allow: readers, Synonyms: []string{"client", "account"},
+			Lacks: []tool.Lack{{
+				Said: `^(\w+ ){0,3}(create|add|new|update|change)\b.*\b(customer|client|account)s?\b`,
+				Tell: "Customers can be read and deleted here, not added or changed",
+			}},
 			Description: "Show one customer with contact, account owner, tier and annual revenue. Needs a customer_id; list_customers has it.",
 			Untrusted:   []string{"name", "email", "phone", "company", "industry", "street", "city", "state", "zip", "country"},
 		}, s.getCustomer),

@@ -14,6 +14,10 @@ func (s *Server) dealTools() []tool.Tool {
 			Name: "list_deals", Title: "List deals", Ask: "Which deals close this month?", Allow: readers, Synonyms: []string{"opportunity", "sale"},
 			Description: "List sales deals with customer, value, stage and expected close date. " +
 				"closing_from and closing_to bound the expected close date. Shows the deals of the caller and their team; sales leadership and executives see all.",
+			Lacks: []tool.Lack{{
+				Said: `^(\w+ ){0,3}(create|add|new|update|change|move|reassign|assign)\b.*\bdeals?\b`,
+				Tell: "Deals can be read here and closed as won or lost, not added, moved or changed",
+			}},
 			Noun: "deals", Narrow: "stage, owner, customer, value or closing date", Untrusted: []string{"deal_name", "customer_name", "notes", "loss_reason"},
 		}, s.listDeals),
 		tool.Write(tool.Spec{

@@ -19,7 +19,11 @@ func (s *Server) ticketTools() []tool.Tool {
 		tool.List(tool.Spec{
 			Name: "search_tickets", Title: "Search tickets", Ask: "Which tickets are open?", Allow: readers, Synonyms: []string{"issue", "problem", "complaint", "case"},
 			Description: "Search support tickets by words, status, priority or customer. " + grammar,
-			Noun:        "tickets", Narrow: "more words, status, priority or customer", Untrusted: customerTexts,
+			Lacks: []tool.Lack{{
+				Said: `^(\w+ ){0,3}(open|create|file|raise|add|submit|report|log) (a|an|another|new)\b.*\b(ticket|issue|problem|bug)\b|\bnew ticket\b`,
+				Tell: "Tickets can be read and closed here, not opened",
+			}},
+			Noun: "tickets", Narrow: "more words, status, priority or customer", Untrusted: customerTexts,
 		}, s.searchTickets),
 		tool.Write(tool.Spec{
 			Name: "close_ticket", Title: "Close a ticket", Allow: writers, Synonyms: []string{"resolve", "solve", "mark", "issue", "case"},
