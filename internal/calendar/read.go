@@ -22,6 +22,7 @@ var shapes = []*regexp.Regexp{
 	whole(`(?P<day>yesterday|today|tomorrow)`),
 	whole(`(?P<step>last|this|next) (?:fiscal )?(?P<unit>week|month|quarter|year)`),
 	whole(`(?P<step>last|past|next) (?P<n>[1-9]\d{0,2}|` + strings.Join(english.Numbers, "|") + `) (?P<units>day|week|month|year)s`),
+	whole(`(?:the )?(?P<end>end) of (?:the |this )?(?P<unit>week|month|quarter|year)`),
 	whole(`past (?P<units>week|month|year)`),
 	whole(`(?:` + year + `-)?(?:q(?P<q>[1-4])|(?P<rank>first|second|third|fourth) quarter)(?:(?:-| of | )(?P<of>\d{4}))?`),
 	whole(year + `-(?P<m>\d\d)-(?P<d>\d\d)`),
@@ -68,6 +69,10 @@ func span(parts map[string]string, today time.Time) Span {
 		return Span{From: Day(today, 0).From, To: later(today, n, parts["units"])}
 	case parts["units"] != "":
 		return Span{From: later(today, -n, parts["units"]), To: Day(today, 0).To}
+	case parts["end"] != "" && parts["unit"] == "week":
+		return Day(Week(today, 0).Last(), 0)
+	case parts["end"] != "":
+		return Day(Period(today, map[string]int{"month": 1, "quarter": 3, "year": 12}[parts["unit"]], 0).Last(), 0)
 	case parts["unit"] == "week":
 		return Week(today, step)
 	case parts["unit"] != "":

@@ -1,5 +1,7 @@
 package result
 
+import "regexp"
+
 // Fields describes a tool for readers that are no language model: the planner,
 // the page and the documentation. It travels only to our own gateway.
 type Fields struct {
@@ -16,6 +18,19 @@ type Fields struct {
 type Lack struct {
 	Said string `json:"said"` // how they ask for it: a regular expression (RE2) that a part of the question in lower case matches
 	Tell string `json:"tell"` // what a person is told, without a full stop
+}
+
+// Lacking tells what the tool does not keep or do, if a question in lower case asks for that; else it is empty.
+func (f *Fields) Lacking(question string) string {
+	if f == nil {
+		return ""
+	}
+	for _, l := range f.Lacks {
+		if asks, err := regexp.MatchString(l.Said, question); err == nil && asks {
+			return l.Tell
+		}
+	}
+	return ""
 }
 
 // Field says of one input or output what its name and schema do not.

@@ -152,7 +152,7 @@ type listExpenseReports struct {
 	Employee string `json:"employee,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of a name: whose reports"`
 	Month    string `json:"month,omitempty" jsonschema:"pattern=^(19|2[01])[0-9]{2}-(0[1-9]|1[0-2])$" jsonschema_description:"Only expenses of this month, YYYY-MM" suggest:"Write it as YYYY-MM, for example 2026-03." tell:"Which month? Say it like March 2026."`
 	Category string `json:"category,omitempty" jsonschema:"enum=travel,enum=meals,enum=supplies,enum=software,enum=other" jsonschema_description:"Only reports with items of this category; the totals are those of these items" field:"aka.travel=trip|travelling,aka.meals=food|restaurant|lunch|dinner"`
-	Status   string `json:"status,omitempty" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed" jsonschema_description:"Only reports in this status; submitted and under_review wait for approval" field:"aka.submitted=waiting for approval|waiting|pending|awaiting approval|handed in,aka.under_review=waiting for approval|waiting|pending|awaiting approval|in review|being reviewed"`
+	Status   string `json:"status,omitempty" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed" jsonschema_description:"Only reports in this status; submitted and under_review wait for approval" field:"aka.reimbursed=been paid|paid back|paid out|repaid,aka.submitted=waiting for approval|waiting|pending|awaiting approval|handed in,aka.under_review=waiting for approval|waiting|pending|awaiting approval|in review|being reviewed"`
 }
 
 // The caller's own reports are found in an index of theirs: the range is a plain

@@ -1,5 +1,4 @@
-// Package rehearsal is a model without a language model: a small deterministic
-// planner that shows a newcomer the whole flow with no key and no network.
+// Package rehearsal is a model without a language model: a small deterministic planner that shows a newcomer the whole flow with no key and no network.
 //
 // It picks tools by their declarations, fills in arguments from the question, finds an id by a list whose rows
 // carry it, asks when several match, and writes the answer from the results. It knows English and no sentence,
@@ -45,16 +44,12 @@ func (m *Model) Name() string { return Name }
 func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
 	return func(yield func(agent.Delta, error) bool) {
 		text, calls := m.think(r)
-		if err := ctx.Err(); err != nil {
-			yield(agent.Delta{}, err)
-			return
-		}
 		deltas, stop := []agent.Delta{{Text: text}}, agent.StopEnd
 		for i := range calls {
 			deltas, stop = append(deltas, agent.Delta{Call: &calls[i]}), agent.StopCalls
 		}
 		for _, d := range append(deltas, agent.Delta{Stop: stop}) {
-			if !yield(d, nil) {
+			if err := ctx.Err(); !yield(d, err) || err != nil {
 				return
 			}
 		}

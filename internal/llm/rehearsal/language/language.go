@@ -118,8 +118,7 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 	return x.plainly(out)
 }
 
-// token is that of a piece, of which one part is not empty: "Ada's" owns, "O'Neill"
-// is a name, and a contraction stays whole for its plain words.
+// token is that of a piece, of which one part is not empty: "Ada's" owns, "O'Neill" is a name, and a contraction stays whole for its plain words.
 func (x *Lexicon) token(quoted, code, word, mark string) Token {
 	owner := strings.TrimSuffix(strings.TrimSuffix(code, "'"), "'s")
 	base, end, found := strings.Cut(strings.TrimLeft(word, "'"), "'")
@@ -148,8 +147,7 @@ func Lows(tokens []Token) (out []string) {
 	return out
 }
 
-// longest is how many words a phrase has at most.
-const longest = 6
+const longest = 6 // words of a phrase, at most
 
 // Run returns the words with which tokens begin, as many as a phrase may have.
 func Run(tokens []Token) (out []string) {

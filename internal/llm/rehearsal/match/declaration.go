@@ -94,8 +94,7 @@ func (t *Tool) say(at source, texts ...string) {
 	}
 }
 
-// bracketed is what a text says in brackets: examples, mostly.
-var bracketed = regexp.MustCompile(`\s*\([^()]*\)`)
+var bracketed = regexp.MustCompile(`\s*\([^()]*\)`) // examples, mostly
 
 // Purpose is the first sentence of the description.
 func (t *Tool) Purpose() string {

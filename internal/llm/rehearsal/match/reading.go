@@ -45,7 +45,9 @@ type Reading struct {
 	Measure Measure        // what is asked of all rows at once
 	Asked   english.Set    // stems of the words that ask for something in the answer
 	Strong  bool           // a word names what the tool is about
+	Vague   bool           // it has nothing but a name
 	Plural  bool           // that word is in the plural
+	Assumed string         // what it is kept to, although the question does not say so
 	Guide   []string       // what it asks instructions for
 	Each    int            // how many things an order makes, each with a text of its own
 	Score   int
@@ -53,7 +55,6 @@ type Reading struct {
 	c        *Catalog
 	x        *language.Lexicon
 	uses     []use
-	vague    bool // it has nothing but a name
 	anchored bool // a word says what the tool is about, or what it answers
 }
 
@@ -67,15 +68,7 @@ type Target struct {
 
 // isAnchor reports whether the i-th word names what the tool is about.
 func (r *Reading) isAnchor(i int) bool {
-	return r.low(i) != "" && r.sourceOf(r.Tokens[i]) >= inSynonym
-}
-
-// sourceOf is where the declaration says a word; "based" is not what a knowledge base is.
-func (r *Reading) sourceOf(t language.Token) source {
-	if r.x.Is(t.Low, "idle") && r.Tool.Names(t.Stem) && !strings.Contains(r.Tool.Noun, t.Low) {
-		return nowhere
-	}
-	return r.Tool.source[t.Stem]
+	return r.low(i) != "" && r.Tool.source[r.Tokens[i].Stem] >= inSynonym
 }
 
 func (r *Reading) left(uses ...use) (out []language.Token) {
@@ -90,7 +83,7 @@ func (r *Reading) left(uses ...use) (out []language.Token) {
 func (r *Reading) waits() bool { return r.Target != nil && r.Target.Entity.end == 0 }
 
 // Guesses reports whether the reading rests on a value that may be none.
-func (r *Reading) Guesses() bool { return r.vague || slices.Contains(r.uses, guessed) }
+func (r *Reading) Guesses() bool { return r.Vague || slices.Contains(r.uses, guessed) }
 
 // Said are the values that narrow the answer, in the question's words.
 func (r *Reading) Said() (values []string) {
@@ -105,8 +98,13 @@ func (r *Reading) Said() (values []string) {
 	return values
 }
 
-// Unread are the words that nothing explains for sure.
-func (r *Reading) Unread() string { return language.Text(r.left(unread, guessed)) }
+// Unread are the words that nothing explains for sure and no tool knows.
+func (r *Reading) Unread() string {
+	return language.Text(slices.DeleteFunc(r.left(unread, guessed), func(t language.Token) bool {
+		named := func(of *Tool) bool { return of.Names(t.Stem) }
+		return t.Kind == language.Date || r.x.Is(t.Low, "idle", "who", "self", "reading", "present") || slices.ContainsFunc(r.c.All(), named)
+	}))
+}
 
 // MeansPerson reports whether it is about somebody of the company, by one name or by both.
 func (r *Reading) MeansPerson(names int) bool {
@@ -116,12 +114,6 @@ func (r *Reading) MeansPerson(names int) bool {
 // isOurs reports whether a stem means a person of the company's own.
 func (r *Reading) isOurs(stem string) bool {
 	return r.x.Stems["person"][stem] && !r.x.Stems["outsider"][stem]
-}
-
-// namesAsked reports whether a column holds the people for whom a word asks: approved_by for "who approved".
-func (r *Reading) namesAsked(f *Field) bool {
-	ofPeople := slices.ContainsFunc(f.Words, func(w string) bool { return r.x.Is(w, "person", "holder") })
-	return ofPeople && r.any(func(stem string) bool { return r.Asked[stem] && f.says(stem) })
 }
 
 // Relevance counts how far the question's words ask for a column; other words of its name count against it.
@@ -139,17 +131,14 @@ func (r *Reading) Relevance(key string) int {
 	}
 	whose := r.has("who", "whom", "whose") && len(words) > 0 && r.x.Is(words[0], "holder") // who has it
 	dated := col.Is(Date) && r.low(0) == "when"
-	if dated && r.low(1) == "is" && col.has("due", "next") {
-		hits += 2
-	}
+	hits += map[bool]int{true: 2}[dated && r.low(1) == "is" && col.has("due", "next")]
 	if strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail || hits == 0 && !whose && !dated {
 		return 0
 	}
 	return max(1, hits*4-len(words))
 }
 
-// Entity is a run of words that no tool's vocabulary explains, in a place where a
-// value is expected: somebody's name, a place, the number of an order.
+// Entity is a run of words that no tool's vocabulary explains, in a place where a value is expected: somebody's name, a place, the number of an order.
 type Entity struct {
 	Text   string   // as written
 	Words  []string // in lower case

@@ -190,7 +190,7 @@ func (r reader) choices() {
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: other})
 				case f.Is(Date): // of which only today has words
 					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.Format(time.DateOnly)
-				case slices.Contains([]string{"is", "was", "has"}, r.low(0)) && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
+				case slices.Contains([]string{"is", "was", "has", "did"}, r.low(0)) && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
 					r.take(meant, i, len(p.words), 0)
 					r.Asked[english.Stem(f.Words[0])] = true // "is the order paid?" asks for its state, of whatever state it is
 				case len(p.values) == 1 && r.Tool.Inputs.Named(f.Name) == f:
@@ -221,10 +221,10 @@ func (r reader) measure(i int) {
 		switch {
 		case !r.Tool.Lists() || n == 0 || (r.low(i) == "low" || r.low(i) == "high") && r.Tool.column(func(f *Field) bool { return f.Is(Number) && f.says(english.Stem(r.low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
 		case kind != "upcoming" && (r.Measure.Kind == "" || r.Measure.Kind == "sum" && !strings.Contains("count sum average", kind)): // "how much was the last one?"
-			r.Measure = Measure{Kind: kind, Count: map[bool]int{true: allRows, false: 1}[kind == "sort"]}
+			r.Measure = Measure{Kind: kind, Count: map[bool]int{true: 1 << 30, false: 1}[kind == "sort"]}
 			r.take(read, i, n, 0)
 			r.extent(i + n)
-		case kind == "upcoming" && r.Measure.Kind == "" && !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self"): // the nearest of the days to come
+		case kind == "upcoming" && r.Measure.Kind == "" && (r.Tool.source[r.Tokens[i].Stem] < inColumns || !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self")): // the nearest of the days to come
 			due := r.Tool.column(func(f *Field) bool { return f.Is(Date) && f.has("due", "expected") }).Name
 			if r.among(Date, due, func(day string, _ float64) bool { return day >= r.c.Today.Format(time.DateOnly) }) {
 				r.Measure = Measure{Kind: "oldest", Count: 1, Column: r.Filters[len(r.Filters)-1].Column}
@@ -237,10 +237,9 @@ func (r reader) measure(i int) {
 	}
 }
 
-const someRows, allRows = 5, 1 << 30 // are "the biggest orders", and those that are sorted
-
 // extent reads how many rows "top" asks for, and of what; its phrase ends at end.
 func (r reader) extent(end int) {
+	const someRows = 5 // are "the biggest orders"
 	m := &r.Measure
 	if r.low(1) == "are" || english.Plural(r.low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.low(end-1) != "most") { // not "who has the most days?"
 		m.Count = someRows

@@ -25,10 +25,10 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	}
 	r := c.Attempt(t, clause)
 	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
-	r.vague = !r.anchored && !(r.Target != nil && r.Target.Entity.Self && r.low(r.Target.Entity.at-1) == "about") // and so it only presents
+	r.Vague = !r.anchored && !(r.Target != nil && r.Target.Entity.Self && r.low(r.Target.Entity.at-1) == "about") // and so it only presents
 	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural)                    // one thing is changed at a time
 	noun := !t.Writes() && r.Order >= 0 && r.low(r.Order+1) != "of" && r.uses[r.Order] >= given && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
-	if r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.isOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
+	if r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.isOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
 		return nil
 	}
 	return r
@@ -59,6 +59,9 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	r.judge()
 	r.Asked[english.Stem("where")] = r.has("where")
 	r.topFirst()
+	if f := t.Inputs.First(func(f *Field) bool { return f.Is(Number) && f.has("year") && !r.taken(f) }); f != nil && t.Lists() && !slices.Contains([]string{"", "count", "newest", "oldest"}, r.Measure.Kind) {
+		r.Args[f.Name], r.Assumed = c.Today.Year(), c.Today.Format("2006") // years are not added up
+	}
 	return r.Reading
 }
 
@@ -75,7 +78,7 @@ func (r *Reading) Answer(f *Field, text string) any {
 // deed is how a question asks where or how something is done, or where a name of code is, and howto how to do it.
 var (
 	deed  = regexp.MustCompile(`^(?i:(?:show )?(where|how) (?:do we \w+ |(?:.+ )?(?:is|are) (?:.+ )?\w+ed$|is (?-i:(\w*[a-z][A-Z]\w*))$))`)
-	howto = regexp.MustCompile(`^(?:(?:show |explain )?how (?:(?:do|does|can|should|would) (?:i|we|you|one)|to)|what (?:do|should) i do (?:if|when)|what (?:is|are) the (?:way|process|procedure|steps) (?:to|for)|i (?:forgot|have forgotten)) `)
+	howto = regexp.MustCompile(`^(?:(?:show |explain )?how (?:(?:do|does|can|should|would) (?:i|we|you|one)|to)|what (?:do|should) i do (?:if|when)|what (?:is|are) the (?:way|process|procedure|steps) (?:to|for)|i (?:forgot|have forgotten)|(?:(?:show|find|is there) )?(?:the |an? |any )?(?:help|how-to|knowledge base|kb) articles? (?:on|about|for)) `)
 )
 
 // sought takes "how do I reset a password?" as the query of a tool that keeps guides, and "where do we seal
@@ -102,7 +105,7 @@ func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
 	if r.Args[f.Name] = cmp.Or(m[2], strings.Join(words, " ")); guides {
 		r.Guide = words
 	}
-	r.Strong, r.vague, r.Score = guides, !guides, 5*inNoun.weight() // more than any guess at a name
+	r.Strong, r.Vague, r.Score = guides, !guides, 5*inNoun.weight() // more than any guess at a name
 	return r
 }
 
@@ -234,8 +237,10 @@ func (r *Reading) ofOther(e Entity) bool {
 		identified := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && english.Stem(f.Noun) == e.sort }) != nil
 		return !identified && (e.Text[0] <= '9' || !r.Tool.Names(e.sort))
 	}
-	return (r.Tool.Writes() || e.guess) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
-		return w.Kind == language.Word && !w.Capital && slices.ContainsFunc(r.c.All(), func(t *Tool) bool { return t.Names(w.Stem) })
+	behind := r.isAnchor(e.at-1) && !r.Tool.Writes() // "the sales department"
+	return (r.Tool.Writes() || e.guess || behind) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
+		known := func(t *Tool) bool { return t.Names(w.Stem) || behind && t.source[w.Stem] >= inColumns }
+		return w.Kind == language.Word && !w.Capital && slices.ContainsFunc(r.c.All(), known)
 	})
 }
 
@@ -295,15 +300,13 @@ func (r reader) word(i int) {
 	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low))           // "who works in Support?", "in Personal"
 	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] // "my manager's email" is not mine
 	switch {
-	case english.Plural(t.Low) && slices.ContainsFunc(r.c.All(), func(of *Tool) bool {
-		return of.Lists() && r.isOurs(of.head) && of.Columns.Named(english.Singular(t.Low)+"_name") != nil
-	}): // "who are the managers?" are some of the rows
+	case r.x.Is(t.Low, "leaders"): // are some of the rows, and a column of them
 	case topic, place, another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
 	case t.Low == "it" && (t.Text == "IT" || r.isAnchor(i+1)): // a department
-	case slices.Contains([]string{"them", "those", "these"}, t.Low) && slices.Contains([]string{"on", "to", "for", "by", "from"}, r.low(i-1)):
+	case t.Low == "they", t.Low == "them":
 	case t.Low == "as" && r.low(i+1) == "a" && !r.Tool.Writes(): // "who has Ada as a manager?" turns the question round
 		r.negations++
 	case r.x.Is(t.Low, "idle"), t.Owns && r.x.Is(t.Low, "bulk"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":
@@ -314,7 +317,7 @@ func (r reader) word(i int) {
 // weigh says how much a word speaks for the tool, and whether it can be what the question is about.
 func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
-	at := r.sourceOf(w)
+	at := t.source[s]
 	people, outsiders := r.x.Stems["person"], r.x.Stems["outsider"]
 	whose := t.Inputs.First(func(f *Field) bool {
 		return f.Is(ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns.Named(f.Name+"_id") != nil
@@ -340,7 +343,9 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 // judge prefers the tool whose kind fits: people for "who", one thing or many.
 func (r reader) judge() {
 	searched := func(f *Field) bool { return f.Is(Search) && f.Required && r.Args[f.Name] != nil && !r.anchored }
-	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.column(func(f *Field) bool { return f.Is(Title) && r.isOurs(english.Stem(f.Words[0])) }).Name != "")
+	of := func(w string) bool { return r.x.Is(w, "person", "holder") }
+	asked := func(f *Field) bool { return slices.ContainsFunc(f.Words, of) && r.any(f.says) } // approved_by for "who approved"
+	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(asked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.column(func(f *Field) bool { return f.Is(Title) && r.isOurs(english.Stem(f.Words[0])) }).Name != "")
 	for i := range r.Tokens {
 		switch {
 		case r.Tool.Writes(), !r.x.Is(r.low(i), "who") && !(r.low(i) == "which" && english.Plural(r.low(i+1)) && r.Tokens[i+1].Capital && r.low(i+2) == "are"): // "which Smiths are there?"

@@ -200,7 +200,7 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	case e.Code && id.Value(e.Text) != nil:
 		return speak.Thing{ID: id.Value(e.Text), Name: e.Text}
 	case lister == nil && closed != nil:
-		panic(end{none: r.Guesses(), text: refuse(p.Catalog, p.Attempt(closed, r.Clause))})
+		panic(end{none: r.Guesses(), shut: !r.Vague && r.Verb != "where", text: refuse(p.Catalog, p.Attempt(closed, r.Clause))})
 	case lister == nil:
 		panic(end{none: true, text: fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)})
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
@@ -35,9 +36,13 @@ func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agen
 // Asking recognises the planner's own questions in the next turn.
 var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 
+// pointing finds what an answer names last: "Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …".
+var pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)`)
+
 // read finds the open question, of which an answer that is a question itself is none.
 func (p *planner) read(messages []agent.Message) {
 	last := lastOfUser(messages)
+	told := messages[max(0, last-1)].Text()
 	for _, a := range answersIn(messages[:last]) {
 		one, isRow := a.Data.(result.Row)
 		if !isRow && len(a.Rows) == 1 {
@@ -48,7 +53,9 @@ func (p *planner) read(messages []agent.Message) {
 			p.lists = append(p.lists, a)
 		}
 	}
-	p.offered = last > 0 && strings.Contains(messages[last-1].Text(), `Say "next page"`)
+	m := append(pointing.FindStringSubmatch(told), "", "", "", "")
+	p.subject = cmp.Or(m[1], m[2], m[3], p.subject)
+	p.offered = last > 0 && strings.Contains(told, `Say "next page"`)
 	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
 	first := last
 	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
@@ -88,6 +95,9 @@ func (p *planner) answer(question string) string {
 	for i, separators := range []string{sentences, parts, parts, ""} {
 		p.guesses = i >= 2
 		if plans := p.parts(tokens, separators); len(plans) > 0 {
+			if !plans[0][0].Tool.Writes() && lacking(p.Catalog, tokens) != "" {
+				return decline(p.Catalog, tokens)
+			}
 			return all(len(plans), func(i int) string { return p.perform(plans[i]) })
 		}
 	}
@@ -101,8 +111,15 @@ func (p *planner) answer(question string) string {
 func (p *planner) tokens(question string) []language.Token {
 	tokens := p.Words.Read(question, p.Today)
 	for i, t := range tokens {
-		if p.subject != "" && p.Words.Is(t.Low, "pronoun") {
-			tokens[i] = language.Token{Text: p.subject, Kind: language.Quoted, Owns: p.Words.Is(t.Low, "possessive")}
+		named, n, next := p.subject, calendar.Ordinal(t.Low), append(language.Lows(tokens[i+1:]), "")[0]
+		switch rows := append(p.lists, &speak.Answer{})[max(0, len(p.lists)-1)].Rows; {
+		case n > 0 && n <= len(rows) && next == "one":
+			named = speak.Name(rows[n-1])
+		case strings.HasPrefix(t.Low, "the") && len(p.lists) > 0, !p.Words.Is(t.Low, "pronoun") && (t.Text != "it" || next != "" || i == 0):
+			continue
+		}
+		if named != "" { // an id, or a name
+			tokens[i] = language.Token{Text: named, Kind: map[bool]language.Kind{true: language.Code, false: language.Quoted}[strings.Contains(named, "-") && !strings.Contains(named, " ")], Owns: p.Words.Is(t.Low, "possessive")}
 		}
 	}
 	p.Identify(tokens)
@@ -172,7 +189,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	var open, closed choice
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
-		case r == nil || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
+		case r == nil || t.Closed && t.Writes() && !r.Strong && r.Target == nil || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
 		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(match.ID): // something of many, which it tells of one
 		case t.Closed:
 			closed = append(closed, r)
@@ -215,12 +232,12 @@ func (p *planner) perform(c choice) string {
 		if !e.none {
 			return e.orWait()
 		}
-		if first.text = cmp.Or(first.text, e.text); r.Target != nil && r.Target.Entity.Code && !strings.Contains(r.Target.Entity.Text, "@") {
+		if first.text, first.shut = cmp.Or(first.text, e.text), first.shut || e.shut && first.text == ""; r.Target != nil && r.Target.Entity.Code && !strings.Contains(r.Target.Entity.Text, "@") {
 			break // what looks like an id is found as one
 		}
 	}
 	known := func(text string) bool { return p.Knows(english.Stem(strings.ToLower(text))) } // it may be no value
-	if first.none, first.vague = true, c[0].Guesses() || slices.ContainsFunc(c[0].Values, known); first.vague {
+	if first.none, first.vague = true, c[0].Guesses() || slices.ContainsFunc(c[0].Values, known); first.vague && !first.shut {
 		first.text = decline(p.Catalog, c[0].Tokens)
 	}
 	panic(first)
@@ -283,10 +300,13 @@ func (p *planner) onward(said string) string {
 	if p.Words.Only("count", words) || p.Words.Only("sum", words) || p.Words.Phrase("sort", words) > 0 {
 		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
 	}
-	return ofThem.ReplaceAllString(said, "$1 of "+before)
+	if len(words) == 0 || p.Words.Is(words[0], "action") {
+		return said
+	}
+	return them.ReplaceAllString(said, before)
 }
 
-var ofThem = regexp.MustCompile(`(?i)\b(which|many|much|any) of (?:them|those|these)\b`)
+var them = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
 
 // smallTalk answers what asks nothing of any tool; empty for anything else. A greeting is met with questions to ask.
 func (p *planner) smallTalk() string {
@@ -296,18 +316,18 @@ func (p *planner) smallTalk() string {
 	switch {
 	case says("thanks"):
 		return "You are welcome."
-	case says("help"):
-		return "I answer from this company's data what you may see, and pass on the changes that you ask for, for you to approve; " + offer(p.Catalog, match.Clause{Order: -1})
-	case len(words) == 0, says("hello"):
-		return "Please ask a question; " + offer(p.Catalog, match.Clause{Order: -1})
+	case len(words) == 0, says("hello"), says("help"):
+		return map[bool]string{false: "Please ask a question; ", true: "I answer from this company's data what you may see, and pass on the changes that you ask for, for you to approve; "}[says("help")] + offer(p.Catalog, match.Clause{Order: -1})
 	case len(p.answers) > 0 && says("no"):
 		return "All right. Nothing was changed."
 	case p.waiting && (says("yes") || says("no")):
 		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons."
 	case len(p.answers) > 0:
 		return ""
-	case len(p.lists) > 0 && p.onward(p.said) != p.said:
-		return p.answer(p.onward(p.said))
 	}
-	return p.nextPage(tokens, says("more") || p.offered && says("sure"))
+	if page := p.nextPage(tokens, says("more") || p.offered && says("sure")); page != "" || len(p.lists) == 0 || p.onward(p.said) == p.said {
+		return page
+	}
+	e := run(func() string { return p.answer(p.onward(p.said)) })
+	return map[bool]string{false: e.orWait()}[e.none]
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
@@ -38,6 +39,7 @@ type end struct {
 	waits bool // for calls
 	none  bool // nothing was found by a value of the question
 	vague bool // and the value was a guess
+	shut  bool // where it would be found is closed to the person
 	text  string
 }
 
@@ -81,8 +83,7 @@ func (p *planner) fetch(t *match.Tool, args map[string]any) *speak.Answer {
 	panic(end{waits: true})
 }
 
-// maxPages bounds how far a list is read to count it or to find something.
-const maxPages = 6
+const maxPages = 6 // of a list that is counted, or in which something is looked for
 
 // fetchPages reads some pages of a list as one answer. A failure ends the plan.
 func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *speak.Answer {
@@ -123,15 +124,16 @@ func all(n int, part func(i int) string) string {
 
 // decline says what cannot be done, and what to ask instead.
 func decline(c *match.Catalog, tokens []language.Token) string {
-	clause, why := match.NewClause(c.Words, tokens, ""), ""
+	clause := match.NewClause(c.Words, tokens, "")
+	lacks := lacking(c, tokens)
 	likely := ranked(c, clause)
 	orders := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return !r.Strong || !r.Tool.IsOrdered(c.Words, clause) })
-	if len(orders) == 0 && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing") {
-		why = fmt.Sprintf(" because there is no tool that would %q this", speak.Clean(clause.Verb))
-	}
+	why := map[bool]string{true: fmt.Sprintf(" because there is no tool that would %q this", speak.Clean(clause.Verb))}[len(orders) == 0 && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
 	for i, r := range append(orders, likely...) {
 		unread := speak.Clean(r.Unread())
-		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) || r.Strong && !r.Tool.Writes()); {
+		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) && (r.Strong || r.Target != nil) || r.Strong && !r.Tool.Writes()); {
+		case lacks != "":
+			return lacks + "; " + offer(c, clause)
 		case i == 0 && closed && len(c.Open) > 0: // to one for whom nothing is open, no role tells what is missing
 			return refuse(c, r)
 		case c.Words.Is(clause.Verb, "inventing"):
@@ -141,6 +143,14 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 		}
 	}
 	return "I can't do that here" + why + "; " + offer(c, clause)
+}
+
+// lacking tells what is not kept or done here, if a question asks for that.
+func lacking(c *match.Catalog, tokens []language.Token) (tell string) {
+	for _, t := range c.All() {
+		tell = cmp.Or(tell, speak.Clean(t.Info.Fields.Lacking(strings.Join(language.Lows(tokens), " "))))
+	}
+	return tell
 }
 
 // ranked are the readings of a clause by all tools, the likeliest first.
@@ -174,7 +184,7 @@ func offer(c *match.Catalog, clause match.Clause) string {
 func refuse(c *match.Catalog, r *match.Reading) string {
 	key := speak.Column(r)
 	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+r.Tool.Noun, r.Tool.Info.Roles, offer(c, r.Clause)
-	if shown := r.Tool.Column(key); len(shown.Roles) > 0 { // who may list people need not see their pay
+	if shown := r.Tool.Column(key); len(shown.Roles) > 0 && (len(shown.Words) == 1 || r.Asked.Means(english.Stem(english.LastWord(key)))) { // who may list people need not see their pay
 		what, roles = shown.Head(key), shown.Roles
 		ofOne := func(t *match.Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil }
 		if slices.ContainsFunc(c.Open, ofOne) {

@@ -215,7 +215,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 
 // narrowed says in brackets what a list was kept to, in the question's words.
 func narrowed(r *match.Reading, about Thing) string {
-	parts := r.Said()
+	parts := slices.DeleteFunc(append(r.Said(), r.Assumed), func(said string) bool { return said == "" })
 	if r.Target != nil {
 		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: about.Name}[r.Target.Entity.Self])
 	}
@@ -312,11 +312,12 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 		return fmt.Sprintf("%s has the %s: %s.", Title(rows[0]), extreme, value(r.Tool, key, rows[0].Values[key]))
 	case n == 1 && m.OverDates() && r.Target != nil && r.Target.Input != r.Tool.Relation(): // one of somebody's records
 		return Record(r.Tool, Name(rows[0]), rows[0])
-	case n == 1:
-		return fmt.Sprintf("%s%s is the %s%s: %s.", Title(rows[0]), Described(rows[0]), kind, which, facts(r.Tool, rows[0], keys))
-	}
-	if m.Kind == "sort" {
+	case m.Kind == "sort":
 		return english.Count(n, r.Tool.Rows) + which + ", by " + Label(r.Tool, key) + ":" + lines(r, rows[:n], keys...)
+	case n == 1:
+		keys = slices.Concat(keys, slices.DeleteFunc(relevant(r, rows[0]), func(k string) bool { return slices.Contains(keys, k) || rows[0].Values[k] == nil }))
+		keys = keys[:min(len(keys), maxFacts)]
+		return fmt.Sprintf("%s%s is the %s%s: %s.", Title(rows[0]), Described(rows[0]), kind, which, strings.TrimSuffix(facts(r.Tool, rows[0], keys), "."))
 	}
 	return fmt.Sprintf("The %d %s with the %s:", n, cmp.Or(m.Of, r.Tool.Rows), extreme) + lines(r, rows[:n], keys...)
 }
