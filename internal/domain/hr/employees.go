@@ -63,7 +63,7 @@ func (s *Server) employees() []tool.Tool {
 			Allow: overview, Synonyms: []string{"people", "staff", "colleague", "headcount", "team member", "workforce"}, Noun: "employees", Narrow: "department or name",
 			Lacks: []tool.Lack{{
 				Said: `^(\w+ ){0,3}(update|change|set|edit|move|transfer|promote|correct)\b.*\b(title|department|phone|address|location|manager|role|name)\b|^(\w+ ){0,3}(hire|add|create|onboard)\b.*\b(employee|person|colleague|hire)\b`,
-				Tell: "Of employees, only salaries are changed here and people who leave are taken out",
+				Tell: "Employees can be read here, and you can ask for a new salary or a deletion, not for other changes",
 			}},
 		}, s.listEmployees),
 		tool.Write(tool.Spec{

@@ -306,7 +306,7 @@ func (r reader) word(i int) {
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
 	case t.Low == "it" && (t.Text == "IT" || r.isAnchor(i+1)): // a department
-	case t.Low == "they", t.Low == "them":
+	case (t.Low == "they" || t.Low == "them") && !r.anchored: // of whom nothing was said before
 	case t.Low == "as" && r.low(i+1) == "a" && !r.Tool.Writes(): // "who has Ada as a manager?" turns the question round
 		r.negations++
 	case r.x.Is(t.Low, "idle"), t.Owns && r.x.Is(t.Low, "bulk"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":

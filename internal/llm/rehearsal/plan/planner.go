@@ -133,7 +133,7 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 		unread := speak.Clean(r.Unread())
 		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) && (r.Strong || r.Target != nil) || r.Strong && !r.Tool.Writes()); {
 		case lacks != "":
-			return lacks + "; " + offer(c, clause)
+			return "I can't do that here. " + lacks + "; " + offer(c, clause)
 		case i == 0 && closed && len(c.Open) > 0: // to one for whom nothing is open, no role tells what is missing
 			return refuse(c, r)
 		case c.Words.Is(clause.Verb, "inventing"):
