@@ -33,7 +33,7 @@ Which role sees which row of what is in [role-matrix.md](role-matrix.md).
 - A row that the caller may not see is answered exactly like a row that does not
   exist.
 - Unknown inputs are refused.
-- *Other words*, *Inputs* and *Fields* are metadata of the declaration, never shown
+- *Other words*, *Not here*, *Inputs* and *Fields* are metadata of the declaration, never shown
   to a model: the words that people use, column heads, units, and which number is
   the amount.
 - *Untrusted* fields contain texts from outside: they are data, never
@@ -222,6 +222,9 @@ func writeMetadata(page *strings.Builder, m *result.Fields) {
 	}
 	if len(m.Synonyms) > 0 {
 		fmt.Fprintf(page, "- Other words: %s\n", strings.Join(m.Synonyms, ", "))
+	}
+	for _, l := range m.Lacks {
+		fmt.Fprintf(page, "- Not here: %s.\n", l.Tell)
 	}
 	for _, group := range []struct {
 		name   string

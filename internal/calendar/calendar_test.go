@@ -44,6 +44,9 @@ func TestSpansAreRead(t *testing.T) {
 		"past two weeks":        "2026-02-16 2026-03-01 14",
 		"last 3 months":         "2025-12-02 2026-03-01 13",
 		"past year":             "2025-03-02 2026-03-01 9",
+		"end of the quarter?":   "2026-03-31 2026-03-31 18",
+		"the end of year":       "2026-12-31 2026-12-31 15",
+		"end of this week":      "2026-03-01 2026-03-01 16",
 	} {
 		s, n := Read(text, today)
 		if g := s.From.Format(time.DateOnly) + " " + s.Last().Format(time.DateOnly) + " " + strconv.Itoa(n); g != want {

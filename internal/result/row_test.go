@@ -75,3 +75,21 @@ func TestNumberOfARow(t *testing.T) {
 		}
 	}
 }
+
+func TestRowsWithinAnAnswer(t *testing.T) {
+	for data, want := range map[string]float64{
+		`[{"n":1},{"n":2.5},{"n":"7"},{}]`:     3.5,
+		`{"of":"x","rows":[{"n":4}],"b":[{}]}`: 4,
+		`{"n":9}`:                              0,
+	} {
+		parsed, err := result.ParseData([]byte(data))
+		if got := result.Sum(result.RowsWithin(parsed), "n"); err != nil || got != want {
+			t.Errorf("%s: %v, %v, not %v", data, got, err, want)
+		}
+	}
+	var none *result.Fields
+	broken := &result.Fields{Lacks: []result.Lack{{Said: "(", Tell: "x"}}}
+	if none.Lacking("x")+broken.Lacking("(") != "" {
+		t.Error("what is not declared, or is no expression, is told")
+	}
+}

@@ -64,3 +64,22 @@ func TestWrongFieldTagStopsTheProgram(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestLacksAreExpressions(t *testing.T) {
+	said := func(expression string) []tool.Tool {
+		return []tool.Tool{tool.Read(tool.Spec{Name: "get_boat", Title: "T", Description: "D.", Allow: []access.Role{"employee"}, Lacks: []tool.Lack{{Said: expression, Tell: "No boat is sold"}}},
+			func(context.Context, boatInput) (o boat, err error) { return o, nil })}
+	}
+	r, err := tool.NewRunner(said(`^sell\b`), tool.Options{Server: "harbour", Audit: &testkit.MemorySink{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for question, want := range map[string]string{"sell the boat": "No boat is sold", "who sells boats": ""} {
+		if got := r.Visible(catalogue())[0].Fields.Lacking(question); got != want {
+			t.Errorf("%q: told %q, not %q", question, got, want)
+		}
+	}
+	if _, err := tool.NewRunner(said(`sell(`), tool.Options{Server: "harbour", Audit: &testkit.MemorySink{}}); err == nil || !strings.Contains(err.Error(), `lack "No boat is sold"`) {
+		t.Errorf("got %v", err)
+	}
+}
