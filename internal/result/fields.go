@@ -8,7 +8,7 @@ type Fields struct {
 	Synonyms []string         `json:"synonyms,omitempty"` // other words for what the tool is about, or for what it does
 	Ask      string           `json:"ask,omitempty"`      // a question that it answers and that needs nothing more, for people who do not know what to ask
 	Noun     string           `json:"noun,omitempty"`     // lists: what the rows are, "employees"
-	Lacks    []Lack           `json:"lacks,omitempty"`    // what people expect of it in vain
+	Lacks    []Lack           `json:"lacks,omitempty"`    // what people expect of it and it does not do
 	Input    map[string]Field `json:"input,omitempty"`    // by property name
 	Output   map[string]Field `json:"output,omitempty"`   // by name, at any depth of the answer
 	Preview  map[string]Field `json:"preview,omitempty"`  // writes: of confirmationData, by name
@@ -17,10 +17,10 @@ type Fields struct {
 // Lack is something that people ask a tool for and that is not kept or done here.
 type Lack struct {
 	Said string `json:"said"` // how they ask for it: a regular expression (RE2) that a part of the question in lower case matches
-	Tell string `json:"tell"` // what a person is told, without a full stop
+	Tell string `json:"tell"` // what a person reads about it, without a full stop
 }
 
-// Lacking tells what the tool does not keep or do, if a question in lower case asks for that; else it is empty.
+// Lacking says what the tool does not keep or do, if a question in lower case asks for that; else it is empty.
 func (f *Fields) Lacking(question string) string {
 	if f == nil {
 		return ""

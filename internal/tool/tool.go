@@ -33,14 +33,14 @@ type Spec struct {
 	Own         string        // what a caller without further rights sees by it, "your own record"; offered when a tool about the same rows is refused
 	Ask         string        // reads: a question that it answers for everyone who may call it, with no argument to add; for people who do not know what to ask
 	Synonyms    []string      // other words for what it does or is about; never shown to a model
-	Lacks       []Lack        // what people ask it for and is not kept or done here, so that they are told; never shown to a model
+	Lacks       []Lack        // what people ask it for and is not kept or done here; said to them, never shown to a model
 	Untrusted   []string      // result fields with unverified text
 	Timeout     time.Duration // default 5 s, writes 10 s
 	Page        int           // keyset lists: rows of a page at most; default 50
 	DefaultPage int           // keyset lists: rows of a page when the caller does not say; default Page
 }
 
-// Lack is what people ask a tool for in vain.
+// Lack is what people ask a tool for that it does not do.
 type Lack = result.Lack
 
 // The default deadlines of a call.

@@ -42,7 +42,7 @@ var pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?
 // read finds the open question, of which an answer that is a question itself is none.
 func (p *planner) read(messages []agent.Message) {
 	last := lastOfUser(messages)
-	told := messages[max(0, last-1)].Text()
+	answered := messages[max(0, last-1)].Text()
 	for _, a := range answersIn(messages[:last]) {
 		one, isRow := a.Data.(result.Row)
 		if !isRow && len(a.Rows) == 1 {
@@ -53,9 +53,9 @@ func (p *planner) read(messages []agent.Message) {
 			p.lists = append(p.lists, a)
 		}
 	}
-	m := append(pointing.FindStringSubmatch(told), "", "", "", "")
+	m := append(pointing.FindStringSubmatch(answered), "", "", "", "")
 	p.subject = cmp.Or(m[1], m[2], m[3], p.subject)
-	p.offered = last > 0 && strings.Contains(told, `Say "next page"`)
+	p.offered = last > 0 && strings.Contains(answered, `Say "next page"`)
 	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
 	first := last
 	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
