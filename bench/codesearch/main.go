@@ -11,6 +11,7 @@
 // plain BM25 and ours only; -tuning leaves the held-out half out. With -engine=URL the corpora are also indexed in that
 // Elasticsearch or OpenSearch, and the table compares ours there with ours here. With
 // -embeddings=URL, -model=NAME and -folder=DIR it compares ours with and without a service of embeddings, such as embed.py.
+// A symbol's right places are the definitions that its line names; with -symbols those that were judged count for it, too.
 // With -unjudged=FILE it writes what the methods return and nobody judged, without saying which.
 // With -learn=DIR it learns words from the comments of the folders instead; learn.sh has what they were learned from.
 package main
@@ -61,6 +62,9 @@ func run(args []string) error {
 	if file := flags[unjudgedFlag]; file != "" {
 		return unjudged(file, roots, questions, indexes)
 	}
+	if !slices.Contains(args, "-symbols") {
+		questions = definitions(questions)
+	}
 	if slices.Contains(args, "-misses") {
 		return printMisses(questions, indexes)
 	}
@@ -72,6 +76,17 @@ func run(args []string) error {
 		questions = slices.DeleteFunc(questions, func(q question) bool { return q.held })
 	}
 	return table(compared, questions, indexes)
+}
+
+// definitions leaves to queries for a symbol the definitions that they name: what is near one was judged, too,
+// but is not what such a query asks for.
+func definitions(questions []question) []question {
+	for i := range questions {
+		if questions[i].kind == "symbol" {
+			questions[i].judged = nil
+		}
+	}
+	return questions
 }
 
 // comparedWith are the methods that the flags ask for.
