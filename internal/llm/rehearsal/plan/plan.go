@@ -53,13 +53,13 @@ func (p *planner) read(messages []agent.Message) {
 			p.lists = append(p.lists, a)
 		}
 	}
-	m := append(pointing.FindStringSubmatch(answered), "", "", "", "")
-	p.subject = cmp.Or(m[1], m[2], m[3], p.subject)
+	p.subject = cmp.Or(append(append(pointing.FindStringSubmatch(answered), "", "", "", "")[1:4:4], p.subject)...)
 	p.offered = last > 0 && strings.Contains(answered, `Say "next page"`)
 	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
 	first := last
 	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
-		if c := p.choose(p.Words.Read(messages[first].Text(), p.Today), ""); len(c) > 0 && c[0].OpensAnew(p.Words) {
+		answer := p.Words.Read(messages[first].Text(), p.Today)
+		if c := p.choose(answer, ""); len(c) > 0 && c[0].OpensAnew(p.Words) || p.Words.Is(match.NewClause(p.Words, answer, "").Verb, "present") {
 			break
 		}
 		p.answers = append([]string{messages[first].Text()}, p.answers...)
@@ -189,7 +189,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	var open, closed choice
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
-		case r == nil || t.Closed && t.Writes() && !r.Strong && r.Target == nil || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
+		case r == nil || t.Writes() && !r.Strong && r.Target == nil && (t.Closed || len(r.Values) == 0 && clause.Remark == "") || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
 		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(match.ID): // something of many, which it tells of one
 		case t.Closed:
 			closed = append(closed, r)
