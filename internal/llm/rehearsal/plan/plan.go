@@ -36,13 +36,17 @@ func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agen
 // Asking recognises the planner's own questions in the next turn.
 var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 
-// pointing finds what an answer names last: "Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …".
-var pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)`)
+// What an answer names last ("Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …") and in its lines, and words for what it lists.
+var (
+	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)`)
+	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: \(|:|$)`)
+	them     = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
+)
 
 // read finds the open question, of which an answer that is a question itself is none.
 func (p *planner) read(messages []agent.Message) {
-	last := lastOfUser(messages)
-	answered := messages[max(0, last-1)].Text()
+	first, last := lastOfUser(messages), lastOfUser(messages)
+	p.answered = messages[max(0, last-1)].Text()
 	for _, a := range answersIn(messages[:last]) {
 		one, isRow := a.Data.(result.Row)
 		if !isRow && len(a.Rows) == 1 {
@@ -53,10 +57,8 @@ func (p *planner) read(messages []agent.Message) {
 			p.lists = append(p.lists, a)
 		}
 	}
-	p.subject = cmp.Or(append(append(pointing.FindStringSubmatch(answered), "", "", "", "")[1:4:4], p.subject)...)
-	p.offered = last > 0 && strings.Contains(answered, `Say "next page"`)
+	p.subject = cmp.Or(append(append(pointing.FindStringSubmatch(p.answered), "", "", "", "")[1:4:4], p.subject)...)
 	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
-	first := last
 	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
 		answer := p.Words.Read(messages[first].Text(), p.Today)
 		if c := p.choose(answer, ""); len(c) > 0 && c[0].OpensAnew(p.Words) || p.Words.Is(match.NewClause(p.Words, answer, "").Verb, "present") {
@@ -112,9 +114,9 @@ func (p *planner) tokens(question string) []language.Token {
 	tokens := p.Words.Read(question, p.Today)
 	for i, t := range tokens {
 		named, n, next := p.subject, calendar.Ordinal(t.Low), append(language.Lows(tokens[i+1:]), "")[0]
-		switch rows := append(p.lists, &speak.Answer{})[max(0, len(p.lists)-1)].Rows; {
-		case n > 0 && n <= len(rows) && next == "one":
-			named = speak.Name(rows[n-1])
+		switch shown := naming.FindAllStringSubmatch(p.answered, -1); {
+		case n > 0 && n <= len(shown) && next == "one":
+			named = cmp.Or(shown[n-1][1], shown[n-1][2])
 		case strings.HasPrefix(t.Low, "the") && len(p.lists) > 0, !p.Words.Is(t.Low, "pronoun") && (t.Text != "it" || next != "" || i == 0):
 			continue
 		}
@@ -306,8 +308,6 @@ func (p *planner) onward(said string) string {
 	return them.ReplaceAllString(said, before)
 }
 
-var them = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
-
 // smallTalk answers what asks nothing of any tool; empty for anything else. A greeting is met with questions to ask.
 func (p *planner) smallTalk() string {
 	tokens := p.Words.Read(p.said, p.Today)
@@ -325,7 +325,7 @@ func (p *planner) smallTalk() string {
 	case len(p.answers) > 0:
 		return ""
 	}
-	if page := p.nextPage(tokens, says("more") || p.offered && says("sure")); page != "" || len(p.lists) == 0 || p.onward(p.said) == p.said {
+	if page := p.nextPage(tokens, says("more") || strings.Contains(p.answered, `Say "next page"`) && says("sure")); page != "" || len(p.lists) == 0 || p.onward(p.said) == p.said {
 		return page
 	}
 	e := run(func() string { return p.answer(p.onward(p.said)) })

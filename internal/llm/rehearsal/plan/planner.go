@@ -28,7 +28,7 @@ type planner struct {
 	subject  string          // the person or thing of the last record that was shown
 	said     string          // the last message of the person, whatever it belongs to
 	lists    []*speak.Answer // the lists before it
-	offered  bool            // the answer before offered a further page
+	answered string          // the message before it
 	waiting  bool            // a change was waiting for approval before it
 	guesses  bool            // words that nothing explains may be values
 }
