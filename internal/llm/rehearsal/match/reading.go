@@ -100,9 +100,9 @@ func (r *Reading) Said() (values []string) {
 
 // Unread are the words that nothing explains for sure and no tool knows.
 func (r *Reading) Unread() string {
+	all := r.c.All()
 	return language.Text(slices.DeleteFunc(r.left(unread, guessed), func(t language.Token) bool {
-		named := func(of *Tool) bool { return of.Names(t.Stem) }
-		return t.Kind == language.Date || r.x.Is(t.Low, "idle", "who", "self", "reading", "present") || slices.ContainsFunc(r.c.All(), named)
+		return t.Kind == language.Date || r.x.Is(t.Low, "idle", "who", "self", "reading", "present") || slices.ContainsFunc(all, func(of *Tool) bool { return of.Names(t.Stem) })
 	}))
 }
 

@@ -216,8 +216,9 @@ func (r reader) reads(i int, words []string) bool {
 
 // measure finds "how many", "total", "top 5", "budget against spend".
 func (r reader) measure(i int) {
+	words := r.lows(i)
 	for _, kind := range language.Measures {
-		n := r.x.Phrase(kind, r.lows(i))
+		n := r.x.Phrase(kind, words)
 		switch {
 		case !r.Tool.Lists() || n == 0 || i > 0 && r.Tokens[i].Capital || (r.low(i) == "low" || r.low(i) == "high") && r.Tool.column(func(f *Field) bool { return f.Is(Number) && f.says(english.Stem(r.low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
 		case kind != "upcoming" && (r.Measure.Kind == "" || r.Measure.Kind == "sum" && !strings.Contains("count sum average", kind)): // "how much was the last one?"
@@ -239,10 +240,9 @@ func (r reader) measure(i int) {
 
 // extent reads how many rows "top" asks for, and of what; its phrase ends at end.
 func (r reader) extent(end int) {
-	const someRows = 5 // are "the biggest orders"
 	m := &r.Measure
 	if r.low(1) == "are" || english.Plural(r.low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.low(end-1) != "most") { // not "who has the most days?"
-		m.Count = someRows
+		m.Count = 5 // are "the biggest orders"
 	}
 	if limit, ok := r.Args["limit"].(float64); ok && m.Kind != "count" {
 		m.Count = int(limit)

@@ -113,11 +113,11 @@ func (p *planner) answer(question string) string {
 func (p *planner) tokens(question string) []language.Token {
 	tokens := p.Words.Read(question, p.Today)
 	for i, t := range tokens {
-		named, n, next := p.subject, calendar.Ordinal(t.Low), append(language.Lows(tokens[i+1:]), "")[0]
-		switch shown := naming.FindAllStringSubmatch(p.answered, -1); {
-		case n > 0 && n <= len(shown) && next == "one":
+		named, n, next := p.subject, calendar.Ordinal(t.Low), append(slices.Clone(tokens[i+1:min(i+2, len(tokens))]), language.Token{Kind: language.Mark})[0]
+		switch shown := naming.FindAllStringSubmatch(p.answered, n); {
+		case n > 0 && n == len(shown) && next.Low == "one":
 			named = cmp.Or(shown[n-1][1], shown[n-1][2])
-		case strings.HasPrefix(t.Low, "the") && len(p.lists) > 0, !p.Words.Is(t.Low, "pronoun") && (t.Text != "it" || next != "" || i == 0):
+		case strings.HasPrefix(t.Low, "the") && len(p.lists) > 0, !p.Words.Is(t.Low, "pronoun") && (t.Text != "it" || next.Kind != language.Mark || i == 0):
 			continue
 		}
 		if named != "" { // an id, or a name
