@@ -12,7 +12,7 @@
 // Elasticsearch or OpenSearch, and the table compares ours there with ours here. With
 // -embeddings=URL, -model=NAME and -folder=DIR it compares ours with and without a service of embeddings, such as embed.py.
 // A symbol's right places are the definitions that its line names; with -symbols those that were judged count for it, too.
-// With -unjudged=FILE it writes what the methods return and nobody judged, without saying which.
+// With -unjudged=FILE it writes what the methods return and no judge has seen, without saying which.
 // With -learn=DIR it learns words from the comments of the folders instead; learn.sh has what they were learned from.
 package main
 

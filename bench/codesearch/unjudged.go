@@ -15,7 +15,7 @@ import (
 	"countersign.dev/internal/domain/codesearch/query"
 )
 
-// unjudgedFlag names the file for what any method returns and nobody judged.
+// unjudgedFlag names the file for what any method returns and no judge has seen.
 const unjudgedFlag = "-unjudged"
 
 // judgedText has what was judged, with whatever grade.
@@ -36,7 +36,7 @@ type found struct {
 	span
 }
 
-// unjudged writes the places of the first ten of every method that nobody judged, merged
+// unjudged writes the places of the first ten of every method that no judge has seen, merged
 // and shuffled, and prints what share of each method's they are.
 func unjudged(file string, roots map[string]string, questions []question, indexes map[string]*index.Index) error {
 	judged, err := judgedLines(roots)
@@ -74,7 +74,7 @@ func unjudged(file string, roots map[string]string, questions []question, indexe
 	return os.WriteFile(file, []byte(text.String()), 0o644)
 }
 
-// bestOf is the best chunk of a whole file, whose every line nobody can judge.
+// bestOf is the best chunk of a whole file, whose lines are too many to judge each.
 func bestOf(ix *index.Index, text string, r result) result {
 	hits := query.Search([]query.Shard{{Index: ix}}, query.Request{Text: text, Path: r.file, Limit: 1})
 	if len(hits) == 0 {
