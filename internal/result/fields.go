@@ -20,17 +20,24 @@ type Lack struct {
 	Tell string `json:"tell"` // what a person reads about it, without a full stop
 }
 
-// Lacking says what the tool does not keep or do, if a question in lower case asks for that; else it is empty.
-func (f *Fields) Lacking(question string) string {
+// Lacking compiles what the tool lacks: the function says what is not kept or done, if a question in
+// lower case asks for that; else it is empty. What is no expression is never asked for.
+func (f *Fields) Lacking() func(question string) string {
 	if f == nil {
+		return func(string) string { return "" }
+	}
+	said := make([]*regexp.Regexp, len(f.Lacks))
+	for i, l := range f.Lacks {
+		said[i], _ = regexp.Compile(l.Said)
+	}
+	return func(question string) string {
+		for i, expression := range said {
+			if expression != nil && expression.MatchString(question) {
+				return f.Lacks[i].Tell
+			}
+		}
 		return ""
 	}
-	for _, l := range f.Lacks {
-		if asks, err := regexp.MatchString(l.Said, question); err == nil && asks {
-			return l.Tell
-		}
-	}
-	return ""
 }
 
 // Field says of one input or output what its name and schema do not.

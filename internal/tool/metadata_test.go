@@ -75,7 +75,7 @@ func TestLacksAreExpressions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for question, want := range map[string]string{"sell the boat": "No boat is sold", "who sells boats": ""} {
-		if got := r.Visible(catalogue())[0].Fields.Lacking(question); got != want {
+		if got := r.Visible(catalogue())[0].Fields.Lacking()(question); got != want {
 			t.Errorf("%q: told %q, not %q", question, got, want)
 		}
 	}

@@ -27,9 +27,10 @@ type Tool struct {
 	Rows    string // what its rows are called: "reviews"
 	Ask     string // a question that it answers; empty when it declares none
 	Inputs  Fields
-	Columns Fields // the fields of its answers, at any depth
-	States  Fields // the columns whose values have words of their own: "overspent"
-	Own     bool   // without a name it answers for the person who asks
+	Columns Fields                       // the fields of its answers, at any depth
+	States  Fields                       // the columns whose values have words of their own: "overspent"
+	Own     bool                         // without a name it answers for the person who asks
+	Lacking func(question string) string // as result.Fields has it
 
 	verb   string            // the first word of its name: "list"
 	head   string            // stem of the noun's last word
@@ -62,7 +63,7 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	t.head = english.Stem(english.LastWord(t.Noun))
 	t.say(inNoun, slices.DeleteFunc(strings.Fields(t.Noun), func(w string) bool { return x.Is(w, "idle") })...)
 	meta := cmp.Or(info.Fields, &result.Fields{})
-	t.Rows, t.Ask = cmp.Or(meta.Noun, t.Noun), map[bool]string{false: meta.Ask}[closed] // in ties it would come before one that is open
+	t.Rows, t.Ask, t.Lacking = cmp.Or(meta.Noun, t.Noun), map[bool]string{false: meta.Ask}[closed], meta.Lacking() // in ties it would come before one that is open
 	for _, phrase := range append(meta.Synonyms, t.verb) {
 		first, _, _ := strings.Cut(phrase, " ")
 		t.orders[english.Stem(first)] = true

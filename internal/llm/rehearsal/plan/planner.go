@@ -147,8 +147,8 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 
 // lacking tells what is not kept or done here, if a question asks for that.
 func lacking(c *match.Catalog, tokens []language.Token) (tell string) {
-	for _, t := range c.All() {
-		tell = cmp.Or(tell, speak.Clean(t.Info.Fields.Lacking(strings.Join(language.Lows(tokens), " "))))
+	for all, question, i := c.All(), strings.Join(language.Lows(tokens), " "), 0; tell == "" && i < len(all); i++ {
+		tell = speak.Clean(all[i].Lacking(question))
 	}
 	return tell
 }
