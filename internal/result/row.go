@@ -2,11 +2,17 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign.dev/internal/english"
 )
 
 // Row is a JSON object in its own order. Its values are those of [ParseData].
@@ -58,6 +64,71 @@ func RowsWithin(data any) []Row {
 		}
 	}
 	return rows
+}
+
+// Masked reports whether a field's value is hidden from the person.
+func (r Row) Masked(key string) bool { return strings.HasPrefix(r.Text(key), "***") }
+
+// Name is what people call the row: a first and a last name, or the text of the field that
+// names it. It is empty where none does.
+func (r Row) Name() string {
+	name := ""
+	for _, k := range r.Keys {
+		if isNamePart(k) {
+			name += " " + r.Text(k)
+		}
+	}
+	return strings.TrimSpace(cmp.Or(name, r.Text(r.nameKey())))
+}
+
+// Names reports whether a field names the row, or is a part of its name.
+func (r Row) Names(key string) bool { return isNamePart(key) || key == r.nameKey() }
+
+// Title is the row's name, with its year, behind an id that people use: "TICK-004 Login refused".
+func (r Row) Title() string {
+	id, name := r.Text(r.ownID()), r.Name()
+	if len(id) > 20 || id == name { // a UUID or an ObjectId, which are not for reading
+		id = ""
+	}
+	if i := slices.IndexFunc(r.Keys, func(k string) bool { return english.LastWord(k) == "year" }); i >= 0 {
+		name += fmt.Sprintf(" %v", r.Values[r.Keys[i]])
+	}
+	return strings.TrimSpace(id + " " + Field{}.Prose(r.nameKey(), name))
+}
+
+func isNamePart(key string) bool {
+	return slices.Contains([]string{"first name", "last name"}, strings.Join(english.Words(key), " "))
+}
+
+// ownID is the field that identifies the row: its first, if that is an id.
+func (r Row) ownID() string {
+	if len(r.Keys) == 0 || !IsID(r.Keys[0]) {
+		return ""
+	}
+	return r.Keys[0]
+}
+
+// nameKey is the field that names a row without a first and a last name. The row's own noun
+// comes first: the number of an order, not the name of its buyer.
+func (r Row) nameKey() string {
+	own := append(english.Words(r.ownID()), "")[0]
+	for _, pattern := range strings.Fields(own + "_name " + own + "_title " + own + "_number name title subject label *name *title *number *code *") {
+		for _, k := range r.Keys {
+			fits, _ := path.Match(pattern, strings.Join(english.Words(k), "_"))
+			others := own == "id" && r.Values[strings.TrimSuffix(k, "name")+"id"] != nil // of something that has an id of its own
+			if fits && !others && r.Text(k) != "" && (pattern != "*" || r.Says(k)) {
+				return k
+			}
+		}
+	}
+	return ""
+}
+
+// Says reports whether a field is a short text that describes the row: no id, address, figure
+// or date, and not hidden.
+func (r Row) Says(key string) bool {
+	t := r.Text(key)
+	return t != "" && len(t) <= 40 && key != "currency" && !IsID(key) && !r.Masked(key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
 }
 
 // ParseData reads the data of an answer: a Row, []any, string, json.Number, bool

@@ -93,3 +93,21 @@ func TestRowsWithinAnAnswer(t *testing.T) {
 		t.Error("what is not declared, or is no expression, is told")
 	}
 }
+
+func TestNameOfARow(t *testing.T) {
+	for data, want := range map[string][2]string{
+		`{"employee_id":"9f8b6c1e-7a42-4c55-9d6f-0e2b7d7a3c11","first_name":"Ada","last_name":"Lovelace"}`: {"Ada Lovelace", "Ada Lovelace"},
+		`{"ticket_id":"TICK-004","customer_name":"Acme","subject":"Login refused"}`:                        {"Login refused", "TICK-004 Login refused"},
+		`{"order_id":"A-1","order_number":"77","customer_name":"Acme"}`:                                    {"77", "A-1 77"},
+		`{"id":7,"title":"Budget","fiscal_year":2026}`:                                                     {"Budget", "Budget 2026"},
+		`{"id":"x","contact":"ada@example.com","city":"Turin"}`:                                            {"Turin", "x Turin"},
+		`{"note":"***"}`: {"", ""},
+		`{}`:             {"", ""},
+	} {
+		parsed, err := result.ParseData([]byte(data))
+		row, _ := parsed.(result.Row)
+		if got := [2]string{row.Name(), row.Title()}; err != nil || got != want {
+			t.Errorf("%s: %q, %v, not %q", data, got, err, want)
+		}
+	}
+}

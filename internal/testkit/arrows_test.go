@@ -22,8 +22,8 @@ const module = "countersign.dev/"
 var arrows = map[string]struct{ ours, outside []string }{
 	"internal/fault":  {},
 	"internal/access": {ours: []string{"fault"}},
-	// an answer of a megabyte is marked and clipped token by token, without decoding it.
-	"internal/result": {ours: []string{"fault", "strictjson"}, outside: []string{"github.com/go-json-experiment/json"}},
+	// an answer of a megabyte is marked and clipped token by token, without decoding it; the words of a field say whether it names its row.
+	"internal/result": {ours: []string{"english", "fault", "strictjson"}, outside: []string{"github.com/go-json-experiment/json"}},
 	// seal is a leaf of its own because cursors, cookies and state handles of four rooms share one way of sealing.
 	"internal/seal": {},
 	// bodies, tool inputs, arguments of foreign tools and keys of issuers are read by the same rules.
@@ -102,7 +102,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
 	"internal/llm/rehearsal/language": {ours: []string{"calendar", "english"}, outside: []string{"go.yaml.in/yaml"}},
 	"internal/llm/rehearsal/match":    {ours: []string{"agent", "calendar", "english", "llm/rehearsal/language", "result", "schema"}},
-	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "english", "fault", "llm/rehearsal/language", "llm/rehearsal/match", "result", "schema"}},
+	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "english", "fault", "llm/rehearsal/language", "llm/rehearsal/match", "result"}},
 	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "calendar", "english", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak", "result"}},
 	"internal/upstream":               {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// the file of connected servers is plain data: rules that upstream enforces, and addresses that connected makes adapters of.

@@ -17,6 +17,9 @@ func (s *Server) dealTools() []tool.Tool {
 			Lacks: []tool.Lack{{
 				Said: `^(\w+ ){0,3}(create|add|new|update|change|move|reassign|assign)\b.*\bdeals?\b`,
 				Tell: "Deals can be read here and closed as won or lost, not added, moved or changed",
+			}, {
+				Said: `\b(win|winning|conversion|close|closing) rate\b`,
+				Tell: "No rate of won deals is worked out here; you can ask how many deals were won, and how many were lost",
 			}},
 			Noun: "deals", Narrow: "stage, owner, customer, value or closing date", Untrusted: []string{"deal_name", "customer_name", "notes", "loss_reason"},
 		}, s.listDeals),

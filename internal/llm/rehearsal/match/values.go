@@ -217,6 +217,17 @@ func (r reader) reads(i int, words []string) bool {
 // measure finds "how many", "total", "top 5", "budget against spend".
 func (r reader) measure(i int) {
 	words := r.lows(i)
+	if r.low(i) == "by" && r.low(i+1) != "" && r.low(i+2) == "" && r.Measure.Kind == "" && r.Tool.Lists() { // "spend by vendor", "customers by revenue"
+		kind := map[bool]string{true: "sum", false: "count"}[r.any(r.Tool.Column(r.Tool.Amount()).says)]
+		r.Measure = Measure{Kind: kind}
+		if r.extent(i); r.Measure.By == "" {
+			r.Measure = Measure{}
+		}
+		if r.Tool.column(func(f *Field) bool { return f.Is(Number, Date) && f.says(english.Stem(r.low(i+1))) }).Name != "" {
+			r.Measure = Measure{Kind: "sort", Count: 1 << 30}
+			r.take(read, i, 1, 0)
+		}
+	}
 	for _, kind := range language.Measures {
 		n := r.x.Phrase(kind, words)
 		switch {
@@ -260,8 +271,8 @@ func (r reader) extent(end int) {
 		}).Name // customer_name for "customers"
 		switch {
 		case !r.free(at) || m.OverDates():
-		case of != "" && each && strings.Contains("count sum average", m.Kind):
-			m.By, m.Of = of, t.Low
+		case of+name != "" && each && strings.Contains("count sum average", m.Kind):
+			m.By, m.Of = cmp.Or(of, name), t.Low
 			r.take(read, at-1, 2, 1)
 		case r.has("most", "fewest") && (whose || r.low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
 			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"

@@ -168,7 +168,7 @@ func (r *Reading) begins(i int) bool {
 	if t.Kind != language.Word || t.Owns || r.x.Is(t.Low, "self") || t.Capital && i != r.Order {
 		return t.Kind != language.Number && t.Kind != language.Date && t.Kind != language.Mark
 	}
-	return (r.x.MayBeValue(t.Low) || strings.HasSuffix(t.Low, "ing") && r.isAnchor(i+1)) && (i != r.Order || r.beforeValue(i+2) != i) // "billing tickets", not "burn the books"
+	return (r.x.MayBeValue(t.Low) || strings.HasSuffix(t.Low, "ing") && (r.isAnchor(i+1) || r.low(i-1) == "about")) && (i != r.Order || r.beforeValue(i+2) != i) // "billing tickets", not "burn the books"
 }
 
 // beforeValue is the first token before the i-th that is no article.
@@ -287,6 +287,9 @@ func (r *Reading) relation(i int) {
 	}
 }
 
+// doers are people by what they do: engineers, analysts, accountants.
+var doers = regexp.MustCompile(`.{3}(er|or|ist|yst|tant)s$`)
+
 // word explains a word that the tool itself uses, or an idle one.
 func (r reader) word(i int) {
 	t := r.Tokens[i]
@@ -301,6 +304,8 @@ func (r reader) word(i int) {
 	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] // "my manager's email" is not mine
 	switch {
 	case r.x.Is(t.Low, "leaders"): // are some of the rows, and a column of them
+	case r.Tool.Lists() && r.isOurs(r.Tool.head) && doers.MatchString(t.Low) && weight < inColumns.weight(): // "all engineers" are people
+		r.Score, r.anchored, r.Strong = r.Score+inSynonym.weight(), true, true
 	case topic, place, another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true

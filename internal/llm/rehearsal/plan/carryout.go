@@ -135,7 +135,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		}
 	}
 	if len(l.Rows) > 0 && 2*counted(r.Guide, wordsIn(l.Rows[0])) > len(r.Guide) {
-		return speak.Record(r.Tool, speak.Title(l.Rows[0]), l.Rows[0])
+		return speak.Record(r.Tool, speak.Clean(l.Rows[0].Title()), l.Rows[0])
 	}
 	return speak.List(r, about, l, 0)
 }
@@ -157,7 +157,7 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	n, isNumber := one.Number(f.Column)
 	switch _, mine := owner(c, one); {
 	case f.Keeps != nil:
-		return (isNumber || one.Text(f.Column) != "" && !speak.Masked(one, f.Column)) && f.Keeps(one.Text(f.Column), n)
+		return (isNumber || one.Text(f.Column) != "" && !one.Masked(f.Column)) && f.Keeps(one.Text(f.Column), n)
 	case f.Values != nil && one.Values[f.Column] == nil:
 		return slices.Contains(f.Values, any("none"))
 	case f.Values != nil:
@@ -247,7 +247,7 @@ func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (o
 	l := p.fetchPages(lister, args, maxPages)
 	for _, r := range l.Rows {
 		if key := idIn(r, lister, id); !seen[key] {
-			seen[key], out = true, append(out, speak.Thing{ID: key, Row: r, Name: cmp.Or(r.Text(noun+"_name"), speak.Name(r))})
+			seen[key], out = true, append(out, speak.Thing{ID: key, Row: r, Name: cmp.Or(r.Text(noun+"_name"), r.Name())})
 		}
 	}
 	return out, l.More

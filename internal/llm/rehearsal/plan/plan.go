@@ -40,6 +40,7 @@ var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 var (
 	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)`)
 	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: \(|:|$)`)
+	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team\b)`)
 	them     = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
 )
 
@@ -52,7 +53,7 @@ func (p *planner) read(messages []agent.Message) {
 		if !isRow && len(a.Rows) == 1 {
 			one = a.Rows[0]
 		}
-		p.subject = cmp.Or(speak.Name(one), p.subject)
+		p.subject = cmp.Or(one.Name(), p.subject)
 		if _, list := a.Data.([]any); list && (len(a.Rows) != 1 || a.More) { // one was looked up, mostly
 			p.lists = append(p.lists, a)
 		}
@@ -111,17 +112,23 @@ func (p *planner) answer(question string) string {
 
 // tokens reads a question, with what was named before for a pronoun, and numbers of things as their ids.
 func (p *planner) tokens(question string) []language.Token {
-	tokens := p.Words.Read(question, p.Today)
+	tokens := p.Words.Read(teams.ReplaceAllString(question, "${1}my $2"), p.Today)
 	for i, t := range tokens {
 		named, n, next := p.subject, calendar.Ordinal(t.Low), append(slices.Clone(tokens[i+1:min(i+2, len(tokens))]), language.Token{Kind: language.Mark})[0]
 		switch shown := naming.FindAllStringSubmatch(p.answered, n); {
 		case n > 0 && n == len(shown) && next.Low == "one":
 			named = cmp.Or(shown[n-1][1], shown[n-1][2])
+		case p.Words.Is(t.Low, "self") && next.Owns && p.Words.Stems["person"][next.Stem]: // "my manager's email"
+			said := run(func() string { return p.answer("who is my " + next.Text) }).orWait()
+			if named = append(pointing.FindStringSubmatch(said), "", "")[1]; named != "" {
+				tokens[i+1] = language.Token{Kind: language.Mark}
+				t = next
+			}
 		case strings.HasPrefix(t.Low, "the") && len(p.lists) > 0, !p.Words.Is(t.Low, "pronoun") && (t.Text != "it" || next.Kind != language.Mark || i == 0):
 			continue
 		}
 		if named != "" { // an id, or a name
-			tokens[i] = language.Token{Text: named, Kind: map[bool]language.Kind{true: language.Code, false: language.Quoted}[strings.Contains(named, "-") && !strings.Contains(named, " ")], Owns: p.Words.Is(t.Low, "possessive")}
+			tokens[i] = language.Token{Text: named, Kind: map[bool]language.Kind{true: language.Code, false: language.Quoted}[strings.Contains(named, "-") && !strings.Contains(named, " ")], Owns: t.Owns || p.Words.Is(t.Low, "possessive")}
 		}
 	}
 	p.Identify(tokens)

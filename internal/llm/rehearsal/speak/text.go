@@ -48,14 +48,14 @@ func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 		keys := given
 		if keys == nil {
 			keys = slices.DeleteFunc(relevant(r, one), func(k string) bool {
-				return isNamePart(k) || k == nameKey(one) || r.Args[k] != nil || Masked(one, k) || facts(r.Tool, one, []string{k}) == ""
+				return one.Names(k) || r.Args[k] != nil || one.Masked(k) || facts(r.Tool, one, []string{k}) == ""
 			})
 			keys = keys[:min(len(keys), maxFacts)]
 		}
-		text += "\n- " + cmp.Or(Title(one), "one without a name")
+		text += "\n- " + cmp.Or(Clean(one.Title()), "one without a name")
 		if len(keys) == 0 {
 			text += Described(one)
-			keys = slices.DeleteFunc([]string{r.Tool.Amount()}, func(k string) bool { return Masked(one, k) })
+			keys = slices.DeleteFunc([]string{r.Tool.Amount()}, func(k string) bool { return one.Masked(k) })
 		}
 		if said := facts(r.Tool, one, keys); said != "" {
 			text += ": " + said
@@ -86,7 +86,7 @@ func Record(t *match.Tool, name string, one result.Row) string {
 			inner = []result.Row{v}
 		}
 		for _, v := range inner[:min(len(inner), maxRows)] {
-			text += "\n- " + cmp.Or(Title(v), Label(t, k)) + ": " + facts(t, v, plain(t, v, Name(v)))
+			text += "\n- " + cmp.Or(Clean(v.Title()), Label(t, k)) + ": " + facts(t, v, plain(t, v, v.Name()))
 		}
 	}
 	return text
@@ -96,7 +96,7 @@ func Record(t *match.Tool, name string, one result.Row) string {
 func plain(t *match.Tool, one result.Row, name string) []string {
 	return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
 		clerical := strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "At") || k == "version" || t.Column(k).Show == result.ShowDetail
-		return holds(one, k) || isNamePart(k) || clerical || result.IsID(k) && one.Text(k) != "" || one.Text(k) != "" && strings.Contains(name, one.Text(k))
+		return holds(one, k) || clerical || result.IsID(k) && one.Text(k) != "" || one.Text(k) != "" && strings.Contains(name, one.Text(k))
 	})
 }
 
@@ -112,7 +112,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	case r.Tool.Writes() && data.Values["success"] == true: // the rest of it is for programs
 		return "Done: " + Clean(language.Text(r.Tokens)) + "."
 	}
-	name := Name(data)
+	name := data.Name()
 	if name == "" || about.Name != "" && (r.Tool.Own || about.Row.Keys != nil) {
 		name = about.Name
 	}
@@ -122,8 +122,8 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	}
 	asked := func(w string) bool { return r.Asked[english.Stem(w)] && !r.Tool.Names(english.Stem(w)) }
 	for _, one := range result.RowsWithin(data) { // "how many sick days do I have": one of its inner rows
-		if key := cmp.Or(askedField(r, one), r.Tool.Amount()); slices.ContainsFunc(english.Prose(Name(one)), asked) && one.Values[key] != nil {
-			return fmt.Sprintf("%s %s: %s %s.", whose, Clean(Name(one)), value(r.Tool, key, one.Values[key]), Label(r.Tool, key))
+		if key := cmp.Or(askedField(r, one), r.Tool.Amount()); slices.ContainsFunc(english.Prose(one.Name()), asked) && one.Values[key] != nil {
+			return fmt.Sprintf("%s %s: %s %s.", whose, Clean(one.Name()), value(r.Tool, key, one.Values[key]), Label(r.Tool, key))
 		}
 	}
 	return field(r, whose, name, data)
@@ -137,7 +137,7 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	switch {
 	case key == "":
 		return Record(r.Tool, name, data)
-	case Masked(data, key):
+	case data.Masked(key):
 		return hidden(whose+" "+label, r.Tool.Column(key))
 	case isBool && slices.Contains([]string{"is", "are", "does"}, r.Tokens[0].Low):
 		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], Clean(name), label)
@@ -149,7 +149,8 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	if slices.ContainsFunc([]string{"ed", "spent", " by", " to"}, func(end string) bool { return strings.HasSuffix(label, end) }) && name != "" { // "hired", "approved by"
 		return fmt.Sprintf("%s: %s %s.", Clean(name), label, said)
 	}
-	return fmt.Sprintf("%s %s%s %s.", whose, label, map[bool]string{true: ":", false: " is"}[strings.Count(said, " ") > 3], said) // of a sentence
+	are := map[bool]string{true: " are", false: " is"}[english.Plural(english.LastWord(label))]
+	return fmt.Sprintf("%s %s%s %s.", whose, label, map[bool]string{true: ":", false: are}[strings.Count(said, " ") > 3], said) // of a sentence
 }
 
 // Hidden says how many rows hide what is asked for, or what narrows them, and who may see it.
@@ -159,7 +160,7 @@ func Hidden(r *match.Reading, rows []result.Row) string {
 		keys = append(keys, f.Column)
 	}
 	for _, key := range keys {
-		masked := slices.DeleteFunc(slices.Clone(rows), func(one result.Row) bool { return !Masked(one, key) })
+		masked := slices.DeleteFunc(slices.Clone(rows), func(one result.Row) bool { return !one.Masked(key) })
 		if n := len(masked); n > 0 {
 			return hidden("The "+Label(r.Tool, key)+" of "+english.Count(n, r.Tool.Rows), r.Tool.Column(key))
 		}
@@ -199,7 +200,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	case r.Measure.Kind != "" && (r.Measure.Kind != "sum" || len(l.Rows) > 1 || askedField(r, first) == ""):
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
-		answer = field(r, Clean(Name(first))+"'s", Name(first), first)
+		answer = field(r, Clean(first.Name())+"'s", first.Name(), first)
 	case before > 0:
 		last := map[bool]string{true: fmt.Sprintf("number %d to", before+1), false: "the last ones of"}[l.More]
 		answer = fmt.Sprintf("Here are %s, %s %d:", strings.Replace(counted, " ", " more ", 1), last, before+len(l.Rows)) + lines(r, l.Rows)
@@ -232,7 +233,7 @@ func measured(r *match.Reading, which string, l *Answer) string {
 	}
 	key := measuredColumn(r, l.Rows)
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool {
-		return key != r.Tool.Rows && (one.Values[key] == nil || Masked(one, key))
+		return key != r.Tool.Rows && (one.Values[key] == nil || one.Masked(key))
 	})
 	if r.Measure.By != "" {
 		which += map[bool]string{true: ", over " + english.Count(len(rows), r.Tool.Rows)}[key != r.Tool.Rows]
@@ -259,7 +260,7 @@ func measuredColumn(r *match.Reading, rows []result.Row) string {
 	key := cmp.Or(r.Measure.Column, map[bool]string{true: Column(r)}[r.Measure.Kind == "sort"])
 	for _, one := range rows {
 		for _, k := range relevant(r, one) {
-			if _, isNumber := one.Number(k); key == "" && (isNumber || Masked(one, k)) {
+			if _, isNumber := one.Number(k); key == "" && (isNumber || one.Masked(k)) {
 				key = k
 			}
 		}
@@ -309,15 +310,18 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	extreme := kind + map[bool]string{true: " number of"}[key == r.Tool.Rows] + " " + Label(r.Tool, key) + which
 	switch {
 	case n == 1 && m.By != "":
-		return fmt.Sprintf("%s has the %s: %s.", Title(rows[0]), extreme, value(r.Tool, key, rows[0].Values[key]))
+		return fmt.Sprintf("%s has the %s: %s.", Clean(rows[0].Title()), extreme, value(r.Tool, key, rows[0].Values[key]))
 	case n == 1 && m.OverDates() && r.Target != nil && r.Target.Input != r.Tool.Relation(): // one of somebody's records
-		return Record(r.Tool, Name(rows[0]), rows[0])
+		return Record(r.Tool, rows[0].Name(), rows[0])
 	case m.Kind == "sort":
 		return english.Count(n, r.Tool.Rows) + which + ", by " + Label(r.Tool, key) + ":" + lines(r, rows[:n], keys...)
 	case n == 1:
 		keys = slices.Concat(keys, slices.DeleteFunc(relevant(r, rows[0]), func(k string) bool { return slices.Contains(keys, k) || rows[0].Values[k] == nil }))
 		keys = keys[:min(len(keys), maxFacts)]
-		return fmt.Sprintf("%s%s is the %s%s: %s.", Title(rows[0]), Described(rows[0]), kind, which, strings.TrimSuffix(facts(r.Tool, rows[0], keys), "."))
+		return fmt.Sprintf("%s%s is the %s%s: %s.", Clean(rows[0].Title()), Described(rows[0]), kind, which, strings.TrimSuffix(facts(r.Tool, rows[0], keys), "."))
+	}
+	if of := cmp.Or(m.Of, r.Tool.Rows); m.OverDates() {
+		return fmt.Sprintf("The %d %s %s%s:", n, kind, of, which) + lines(r, rows[:n], keys...)
 	}
 	return fmt.Sprintf("The %d %s with the %s:", n, cmp.Or(m.Of, r.Tool.Rows), extreme) + lines(r, rows[:n], keys...)
 }
@@ -332,7 +336,7 @@ func totals(r *match.Reading, rows []result.Row, key string) (out []result.Row) 
 		of := json.Number(strconv.Itoa(len(shared[name])))
 		if name != "" || key == "" {
 			n := map[bool]int{true: len(shared[name]), false: 1}[r.Measure.Kind == "average"]
-			out = append(out, result.Row{Keys: []string{"name", key, r.Tool.Rows}, Values: map[string]any{"name": cmp.Or(name, "none"), key: sum(shared[name], key, n), r.Tool.Rows: of}})
+			out = append(out, result.Row{Keys: []string{"name", key, r.Tool.Rows}, Values: map[string]any{"name": cmp.Or(r.Tool.Column(by).Prose(by, name), "none"), key: sum(shared[name], key, n), r.Tool.Rows: of}})
 		}
 	}
 	return out
