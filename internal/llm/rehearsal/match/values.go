@@ -239,7 +239,7 @@ func (r reader) measure(i int) {
 		case kind == "upcoming" && r.Measure.Kind == "" && (r.Tool.source[r.Tokens[i].Stem] < inColumns || !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self")): // the nearest of the days to come
 			due := r.Tool.column(func(f *Field) bool { return f.Is(Date) && f.has("due", "expected") }).Name
 			if r.among(Date, due, func(day string, _ float64) bool { return day >= r.c.Today.Format(time.DateOnly) }) {
-				r.Measure = Measure{Kind: "oldest", Count: 1, Column: r.Filters[len(r.Filters)-1].Column}
+				r.Measure = Measure{Kind: "oldest", Count: map[bool]int{true: 5, false: 1}[r.low(i) == "soon"], Column: r.Filters[len(r.Filters)-1].Column}
 				r.take(read, i, n, 1)
 				r.extent(i + n)
 			}
@@ -280,6 +280,9 @@ func (r reader) extent(end int) {
 			r.take(read, at, 1, 4)
 		case m.Kind != "count" && r.Tool.Amount() != "" && name != "" && (english.Plural(t.Low) || r.low(at+1) == "") && !r.isAnchor(at) && (!r.isAnchor(end) || at == end+1):
 			m.By, m.Of, m.Count = name, t.Low, map[bool]int{true: m.Count, false: 1}[english.Plural(t.Low)]
+			r.take(read, at, 1, 4)
+		case of != "" && r.low(at-1) == "which" && m.Kind == "highest" && r.Tool.Amount() == "": // "which department is the biggest?"
+			m.By, m.Of, m.Count, m.Column = of, t.Low, 1, r.Tool.Rows
 			r.take(read, at, 1, 4)
 		}
 	}

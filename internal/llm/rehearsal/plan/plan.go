@@ -118,8 +118,8 @@ func (p *planner) tokens(question string) []language.Token {
 		switch shown := naming.FindAllStringSubmatch(p.answered, n); {
 		case n > 0 && n == len(shown) && next.Low == "one":
 			named = cmp.Or(shown[n-1][1], shown[n-1][2])
-		case p.Words.Is(t.Low, "self") && next.Owns && p.Words.Stems["person"][next.Stem]: // "my manager's email"
-			said := run(func() string { return p.answer("who is my " + next.Text) }).orWait()
+		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && p.tellsOwn(next.Low)): // "my manager's email", "in my department"
+			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
 			if named = append(pointing.FindStringSubmatch(said), "", "")[1]; named != "" {
 				tokens[i+1] = language.Token{Kind: language.Mark}
 				t = next
@@ -133,6 +133,11 @@ func (p *planner) tokens(question string) []language.Token {
 	}
 	p.Identify(tokens)
 	return tokens
+}
+
+// tellsOwn reports whether the record of a person has a column of that name.
+func (p *planner) tellsOwn(column string) bool {
+	return slices.ContainsFunc(p.Open, func(t *match.Tool) bool { return p.Words.Is(t.Noun, "person") && t.Columns.Named(column) != nil })
 }
 
 // goOn answers "and in Seattle?": the question before it with that value, or with it in the place of one.
@@ -306,6 +311,9 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 // onward joins what goes on with a question to it: "which of them are paid?", "how many are there?", "sort them by date".
 func (p *planner) onward(said string) string {
 	words, before := language.Lows(p.Words.Read(said, p.Today)), strings.Trim(p.before, " ?!.")
+	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") {
+		return before + " " + by
+	}
 	if p.Words.Only("count", words) || p.Words.Only("sum", words) || p.Words.Phrase("sort", words) > 0 {
 		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
 	}

@@ -35,7 +35,7 @@ func value(t *match.Tool, key string, v any) string {
 func facts(t *match.Tool, one result.Row, keys []string) string {
 	var parts []string
 	for _, k := range keys {
-		if v := one.Values[k]; v != nil && v != "" {
+		if v := one.Values[k]; k != "" && v != nil && v != "" {
 			parts = append(parts, Label(t, k)+" "+value(t, k, v))
 		}
 	}
@@ -189,7 +189,11 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	which, counted := narrowed(r, about), english.Count(len(l.Rows), r.Tool.Rows)
 	switch first := append(l.Rows, result.Row{})[0]; {
 	case r.Measure.Kind == "count" && r.Measure.By != "" && !l.More:
-		answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, totals(r, l.Rows, ""), r.Tool.Rows)
+		amount := r.Tool.Amount()
+		if slices.ContainsFunc(l.Rows, func(one result.Row) bool { return one.Masked(amount) }) {
+			amount = ""
+		}
+		answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, totals(r, l.Rows, amount), r.Tool.Rows, amount)
 	case r.Measure.Kind == "count": // a part is never taken for the whole
 		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + map[bool]string{true: "more than "}[l.More] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
@@ -334,7 +338,7 @@ func totals(r *match.Reading, rows []result.Row, key string) (out []result.Row) 
 	}
 	for _, name := range slices.Sorted(maps.Keys(shared)) {
 		of := json.Number(strconv.Itoa(len(shared[name])))
-		if name != "" || key == "" {
+		if name != "" || key == "" || r.Measure.Kind == "count" {
 			n := map[bool]int{true: len(shared[name]), false: 1}[r.Measure.Kind == "average"]
 			out = append(out, result.Row{Keys: []string{"name", key, r.Tool.Rows}, Values: map[string]any{"name": cmp.Or(r.Tool.Column(by).Prose(by, name), "none"), key: sum(shared[name], key, n), r.Tool.Rows: of}})
 		}
