@@ -238,6 +238,9 @@ func (r reader) measure(i int) {
 			r.extent(i + n)
 		case kind == "upcoming" && r.Measure.Kind == "" && (r.Tool.source[r.Tokens[i].Stem] < inColumns || !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self")): // the nearest of the days to come
 			due := r.Tool.column(func(f *Field) bool { return f.Is(Date) && f.has("due", "expected") }).Name
+			if r.low(i) == "soon" && r.Tool.column(func(f *Field) bool { return f.has("due") }).Name != "" { // what is late is due soon, too
+				continue
+			}
 			if r.among(Date, due, func(day string, _ float64) bool { return day >= r.c.Today.Format(time.DateOnly) }) {
 				r.Measure = Measure{Kind: "oldest", Count: map[bool]int{true: 5, false: 1}[r.low(i) == "soon"], Column: r.Filters[len(r.Filters)-1].Column}
 				r.take(read, i, n, 1)
