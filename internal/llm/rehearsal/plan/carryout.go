@@ -42,7 +42,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 				return f.IsText() && args[f.Name] == nil && slices.Contains(lacks, any(f.Name))
 			})
 			if in == nil || len(p.answers) == 0 {
-				panic(end{none: in == nil && len(r.Values) > 0, text: speak.Failure(a)})
+				panic(end{none: in == nil && len(r.Values) > 0 || len(args) == 0, text: speak.Failure(a)})
 			}
 		}
 		p.complete(r, in, &about, args)
