@@ -1,5 +1,4 @@
-// Package language reads English questions: words, amounts, dates, periods. What
-// it knows of English is in english.yaml; it knows no tool and no company.
+// Package language reads English questions: words, amounts, dates, periods. What it knows of English is in english.yaml; it knows no tool and no company.
 package language
 
 import (

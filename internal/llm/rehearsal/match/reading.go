@@ -153,8 +153,7 @@ type Entity struct {
 	at, end int    // its first token, and the one after its last
 }
 
-// Filter keeps the rows that hold the entity's words, in its column or anywhere; those
-// whose column has one of some values; or those whose text or number there is kept.
+// Filter keeps the rows that hold the entity's words, in its column or anywhere; those whose column has one of some values; or those whose text or number there is kept.
 type Filter struct {
 	Entity
 	Values []any

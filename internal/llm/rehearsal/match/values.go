@@ -119,8 +119,7 @@ func (r reader) period(s calendar.Span) bool {
 	return true
 }
 
-// days fills the first and the last day of one thing, or the only day that the tool
-// takes. Without such an input, or with more than one, it keeps rows by their dates.
+// days fills the first and the last day of one thing, or the only day that the tool takes. Without such an input, or with more than one, it keeps rows by their dates.
 func (r reader) days(s calendar.Span, b bounds) bool {
 	if b.beyond && b.side == lower {
 		s.From = s.To
@@ -180,6 +179,9 @@ func (r reader) choices() {
 				by, extreme := r.Tool.Columns.Named(strings.Join(p.words, "_")+"_by") != nil && r.has("who"), f.Is(Number) && r.has("most", "least")              // "who approved it" asks for no state
 				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere     // "Acme Enterprise"
 				happened := dated && f.Is(Choice) && r.Tool.column(func(f *Field) bool { return f.Is(Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != "" // "opened this week"
+				if f.Is(Choice) && r.taken(f) && (r.low(i-1) == "and" || r.low(i-1) == "or") && r.reads(i, p.words) {
+					r.negations++ // "high and critical tickets" are two questions
+				}
 				if r.taken(f) || by || extreme || named || happened || dated && f.Is(Date) || !r.reads(i, p.words) {
 					continue
 				}

@@ -140,8 +140,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	return speak.List(r, about, l, 0)
 }
 
-// passes gives a value to the first text input by which its list finds rows. A name
-// may be that of others too: the rows themselves say which are the person's own.
+// passes gives a value to the first text input by which its list finds rows. A name may be that of others too: the rows themselves say which are the person's own.
 func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) bool {
 	in := t.Inputs.First(func(in *match.Field) bool {
 		whose := !f.Self || p.Words.Is(in.Name, "person") && !p.Words.Is(in.Name, "outsider")

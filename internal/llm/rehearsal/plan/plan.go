@@ -101,8 +101,16 @@ func (p *planner) answer(question string) string {
 			if !plans[0][0].Tool.Writes() && lacking(p.Catalog, tokens) != "" {
 				return decline(p.Catalog, tokens)
 			}
+			if slices.ContainsFunc(plans, func(c choice) bool { return !c[0].Strong && (len(c[0].Tokens) == 1 || !c[0].OpensAnew(p.Words)) }) {
+				if text := p.both(tokens); text != "" {
+					return text
+				}
+			}
 			return all(len(plans), func(i int) string { return p.perform(plans[i]) })
 		}
+	}
+	if text := p.both(tokens); text != "" {
+		return text
 	}
 	if n := p.Words.Phrase("follow", language.Lows(tokens)); n > 0 && p.before != "" {
 		return p.goOn(tokens, language.Text(tokens[n:]))
@@ -110,15 +118,33 @@ func (p *planner) answer(question string) string {
 	panic(end{none: true, text: decline(p.Catalog, tokens)})
 }
 
+// both answers for each of two values that one "and" joins: "compare engineering and marketing budgets". It is empty where one has no answer.
+func (p *planner) both(tokens []language.Token) (text string) {
+	is := func(t language.Token) bool { return t.Low == "and" || t.Low == "or" }
+	k := slices.IndexFunc(tokens, is)
+	if k < 1 || k > len(tokens)-2 || slices.ContainsFunc(tokens[k+1:], is) || p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") {
+		return ""
+	}
+	for _, one := range [][]language.Token{slices.Concat(tokens[:k], tokens[k+2:]), slices.Concat(tokens[:k-1], tokens[k+1:])} {
+		e := run(func() string { return p.answer(language.Text(one)) })
+		if e.none {
+			return ""
+		}
+		text += e.orWait() + "\n\n"
+	}
+	return strings.TrimSpace(text)
+}
+
 // tokens reads a question, with what was named before for a pronoun, and numbers of things as their ids.
 func (p *planner) tokens(question string) []language.Token {
 	tokens := p.Words.Read(teams.ReplaceAllString(question, "${1}my $2"), p.Today)
 	for i, t := range tokens {
 		named, n, next := p.subject, calendar.Ordinal(t.Low), append(slices.Clone(tokens[i+1:min(i+2, len(tokens))]), language.Token{Kind: language.Mark})[0]
+		ofPerson := func(t *match.Tool) bool { return p.Words.Is(t.Noun, "person") && t.Columns.Named(next.Low) != nil }
 		switch shown := naming.FindAllStringSubmatch(p.answered, n); {
 		case n > 0 && n == len(shown) && next.Low == "one":
 			named = cmp.Or(shown[n-1][1], shown[n-1][2])
-		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && p.tellsOwn(next.Low)): // "my manager's email", "in my department"
+		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "in my department"
 			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
 			if named = append(pointing.FindStringSubmatch(said), "", "")[1]; named != "" {
 				tokens[i+1] = language.Token{Kind: language.Mark}
@@ -133,11 +159,6 @@ func (p *planner) tokens(question string) []language.Token {
 	}
 	p.Identify(tokens)
 	return tokens
-}
-
-// tellsOwn reports whether the record of a person has a column of that name.
-func (p *planner) tellsOwn(column string) bool {
-	return slices.ContainsFunc(p.Open, func(t *match.Tool) bool { return p.Words.Is(t.Noun, "person") && t.Columns.Named(column) != nil })
 }
 
 // goOn answers "and in Seattle?": the question before it with that value, or with it in the place of one.
@@ -221,8 +242,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	return open
 }
 
-// rank is how likely a reading is: by its words, then by what it is about. Figures, the asker's own record and the
-// last list are likelier than others that say as much.
+// rank is how likely a reading is: by its words, then by what it is about. Figures, the asker's own record and the last list are likelier than others that say as much.
 func (p *planner) rank(r *match.Reading) int {
 	listed := len(p.lists) > 0 && p.lists[len(p.lists)-1].Tool == r.Tool.Info.Name
 	likelier := listed || r.Measure.Kind != "" || r.Target != nil && r.Target.Entity.Self

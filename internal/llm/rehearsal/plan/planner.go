@@ -33,8 +33,7 @@ type planner struct {
 	guesses  bool            // words that nothing explains may be values
 }
 
-// end is how a plan ended, and what it said. A plan is straight code that is
-// replayed: where it cannot go on, it panics with its end, and run recovers that.
+// end is how a plan ended, and what it said. A plan is straight code that is replayed: where it cannot go on, it panics with its end, and run recovers that.
 type end struct {
 	waits bool // for calls
 	none  bool // nothing was found by a value of the question
