@@ -14,6 +14,17 @@ func Stems(words ...string) Set {
 	return s
 }
 
+// Shared counts the words of which the others have one with the same stem.
+func Shared(words, others []string) (n int) {
+	stems := Stems(others...)
+	for _, w := range words {
+		if stems[Stem(w)] {
+			n++
+		}
+	}
+	return n
+}
+
 // Means reports whether the stem, or one of the same meaning, is in the set.
 func (s Set) Means(stem string) bool {
 	return s[stem] || slices.ContainsFunc(Same(stem), func(other string) bool { return s[other] })

@@ -131,6 +131,17 @@ func (r Row) Says(key string) bool {
 	return t != "" && len(t) <= 40 && key != "currency" && !IsID(key) && !r.Masked(key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
 }
 
+// Words are the words of the row's short texts in small letters, its whole values among them.
+func (r Row) Words() (words []string) {
+	const short = 200
+	for _, k := range r.Keys {
+		if text := strings.ToLower(r.Text(k)); len(text) < short {
+			words = append(append(words, english.Prose(text)...), text)
+		}
+	}
+	return words
+}
+
 // ParseData reads the data of an answer: a Row, []any, string, json.Number, bool
 // or nil, so that objects keep their order and numbers their spelling.
 func ParseData(raw json.RawMessage) (any, error) {

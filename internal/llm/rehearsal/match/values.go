@@ -269,7 +269,8 @@ func (r reader) extent(end int) {
 		whose := r.x.Is(t.Low, "who")
 		each := slices.Contains([]string{"each", "per", "every", "by"}, r.low(at-1))
 		of := r.Tool.column(func(f *Field) bool {
-			return f.Is(Text, Choice) && (f.says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder"))
+			ours := f.Is(Title) && !r.isOurs(r.Tool.head) && len(f.Words) > 0 && r.isOurs(english.Stem(f.Words[0])) // employee_name
+			return f.Is(Text, Choice) && (f.says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder")) || whose && ours
 		}).Name
 		name := r.Tool.column(func(f *Field) bool {
 			return (len(f.Words) == 2 && f.Words[1] == "name" || r.x.Is(f.Name, "holder")) && f.says(t.Stem)

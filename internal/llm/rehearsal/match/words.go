@@ -227,7 +227,9 @@ func (r *Reading) columnBefore(at int) string {
 
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
 func (r *Reading) mayFilter(e Entity) bool {
-	other := func(f Filter) bool { return f.Text != "" && !f.located && !(f.Self && r.Tokens[e.at].Capital) }
+	other := func(f Filter) bool {
+		return f.Text != "" && !f.located && !doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && r.Tokens[e.at].Capital)
+	}
 	return r.Tool.Lists() && (r.Target == nil || e.located || r.Target.Input == r.Tool.Relation() && !r.waits() && !e.owns && !r.Tokens[e.at-1].Owns) && !slices.ContainsFunc(r.Filters, other)
 }
 
@@ -277,7 +279,7 @@ func (r *Reading) relation(i int) {
 	s := r.Tokens[i].Stem
 	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
 		f := from.Relation()
-		ofNone := r.x.Stems["person"][s] && (i == 0 && r.x.Is(r.low(1), "place") || i > 0) && !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self") // "which people"
+		ofNone := r.x.Stems["person"][s] && (i > 0 || r.low(1) != "of" && r.low(1) != "under") && !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self") // "which people"
 		if f == nil || ofNone || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Inputs.First(from.Identified) == nil {
 			continue
 		}

@@ -74,7 +74,7 @@ func settle(row result.Row, args map[string]any) {
 			delete(args, name)
 		}
 		for _, k := range row.Keys {
-			if now, ok := row.Number(k); relative && ok && counted(english.Words(name), english.Words(k)) > 0 {
+			if now, ok := row.Number(k); relative && ok && english.Shared(english.Words(name), english.Words(k)) > 0 {
 				args[name] = match.Cents(now + step.Value*map[bool]float64{true: now / 100, false: 1}[step.Percent])
 			}
 		}
@@ -134,7 +134,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), "for"), f.Text, l.More, read)})
 		}
 	}
-	if len(l.Rows) > 0 && 2*counted(r.Guide, wordsIn(l.Rows[0])) > len(r.Guide) {
+	if len(l.Rows) > 0 && 2*english.Shared(r.Guide, l.Rows[0].Words()) > len(r.Guide) {
 		return speak.Record(r.Tool, speak.Clean(l.Rows[0].Title()), l.Rows[0])
 	}
 	return speak.List(r, about, l, 0)
@@ -166,7 +166,7 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	case f.Self:
 		return mine
 	}
-	return counted(f.Words, wordsIn(one)) == len(f.Words)
+	return english.Shared(f.Words, one.Words()) == len(f.Words)
 }
 
 // owner reports whether a row says whose it is, and whether it is the asker's.
@@ -192,7 +192,7 @@ func nothing(what, value string, more bool, read int) string {
 func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	id, e := target.Input, target.Entity
 	lister, closed := listerOf(p.Open, id), listerOf(p.Closed, id)
-	mine := e.Self || lister == nil && len(e.Words) > 0 && counted(e.Words, english.Prose(p.Person.Name)) == len(e.Words)
+	mine := e.Self || lister == nil && len(e.Words) > 0 && english.Shared(e.Words, english.Prose(p.Person.Name)) == len(e.Words)
 	switch {
 	case mine && lister == nil:
 		return p.caller(id)
@@ -280,7 +280,7 @@ func (p *planner) caller(id *match.Field) speak.Thing {
 // matching keeps the things that are called by all the words, or else whose rows hold them.
 func matching(things []speak.Thing, words []string) []speak.Thing {
 	by := func(wordsOf func(speak.Thing) []string) []speak.Thing {
-		return slices.DeleteFunc(slices.Clone(things), func(t speak.Thing) bool { return len(words) == 0 || counted(words, wordsOf(t)) < len(words) })
+		return slices.DeleteFunc(slices.Clone(things), func(t speak.Thing) bool { return len(words) == 0 || english.Shared(words, wordsOf(t)) < len(words) })
 	}
 	if named := by(func(t speak.Thing) []string { return english.Prose(t.Name) }); len(named) > 0 {
 		longer := func(t speak.Thing) bool { return len(english.Prose(t.Name)) != len(words) }
@@ -289,22 +289,7 @@ func matching(things []speak.Thing, words []string) []speak.Thing {
 		}
 		return named
 	}
-	return by(func(t speak.Thing) []string { return wordsIn(t.Row) })
-}
-
-func counted(words, have []string) int {
-	stems := english.Stems(have...)
-	return len(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !stems[english.Stem(w)] }))
-}
-
-// wordsIn are the words of a row's short texts, its whole values among them.
-func wordsIn(r result.Row) (words []string) {
-	for _, k := range r.Keys {
-		if text := strings.ToLower(r.Text(k)); len(text) < 200 {
-			words = append(append(words, english.Prose(text)...), text)
-		}
-	}
-	return words
+	return by(func(t speak.Thing) []string { return t.Row.Words() })
 }
 
 // chosen is the one thing that the person's answer picks. It asks when it picks none.

@@ -38,9 +38,10 @@ var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 
 // What an answer names last ("Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …") and in its lines, and words for what it lists.
 var (
-	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)`)
+	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? [^A-Z]`)
 	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: \(|:|$)`)
 	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team\b)`)
+	which    = regexp.MustCompile(`(?i)^(?:and )?which (?:ones )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$`)
 	them     = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
 )
 
@@ -53,12 +54,16 @@ func (p *planner) read(messages []agent.Message) {
 		if !isRow && len(a.Rows) == 1 {
 			one = a.Rows[0]
 		}
-		p.subject = cmp.Or(one.Name(), p.subject)
+		p.subject = cmp.Or(append(naming.FindStringSubmatch("- "+one.Title()), "", "")[1], one.Name(), p.subject)
 		if _, list := a.Data.([]any); list && (len(a.Rows) != 1 || a.More) { // one was looked up, mostly
 			p.lists = append(p.lists, a)
 		}
 	}
-	p.subject = cmp.Or(append(append(pointing.FindStringSubmatch(p.answered), "", "", "", "")[1:4:4], p.subject)...)
+	pointed := append(pointing.FindStringSubmatch(p.answered), "", "", "", "", "")[1:5:5]
+	if about := p.Words.Read(messages[max(0, lastOfUser(messages[:last]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive") }) {
+		p.subject = cmp.Or(append(pointed, p.subject)...) // of "who is his manager?" the next "his" is not the manager
+	}
+	p.single = cmp.Or(pointed...) != ""
 	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
 	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
 		answer := p.Words.Read(messages[first].Text(), p.Today)
@@ -150,10 +155,10 @@ func (p *planner) tokens(question string) []language.Token {
 				tokens[i+1] = language.Token{Kind: language.Mark}
 				t = next
 			}
-		case strings.HasPrefix(t.Low, "the") && len(p.lists) > 0, !p.Words.Is(t.Low, "pronoun") && (t.Text != "it" || next.Kind != language.Mark || i == 0):
+		case strings.HasPrefix(t.Low, "the") && len(p.lists) > 0 && !p.single, !p.Words.Is(t.Low, "pronoun") && (t.Text != "it" || i == 0 || next.Kind != language.Mark && !slices.Contains([]string{"is", "was", "does", "did", "has"}, tokens[i-1].Low)):
 			continue
 		}
-		if named != "" { // an id, or a name
+		if p.refers = p.refers || named != ""; named != "" { // an id, or a name
 			tokens[i] = language.Token{Text: named, Kind: map[bool]language.Kind{true: language.Code, false: language.Quoted}[strings.Contains(named, "-") && !strings.Contains(named, " ")], Owns: t.Owns || p.Words.Is(t.Low, "possessive")}
 		}
 	}
@@ -246,7 +251,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 func (p *planner) rank(r *match.Reading) int {
 	listed := len(p.lists) > 0 && p.lists[len(p.lists)-1].Tool == r.Tool.Info.Name
 	likelier := listed || r.Measure.Kind != "" || r.Target != nil && r.Target.Entity.Self
-	return 3*r.Score + map[bool]int{true: 2}[r.Strong] + map[bool]int{true: 1}[likelier]
+	return 3*r.Score + map[bool]int{true: 7}[listed && p.refers] + map[bool]int{true: 2}[r.Strong] + map[bool]int{true: 1}[likelier]
 }
 
 // perform carries out the likeliest meaning of a part by whose values something is found.
@@ -340,7 +345,10 @@ func (p *planner) onward(said string) string {
 	if len(words) == 0 || p.Words.Is(words[0], "action") {
 		return said
 	}
-	return them.ReplaceAllString(said, before)
+	if p.single {
+		return said
+	}
+	return them.ReplaceAllString(which.ReplaceAllString(said, "which of them ${1}"), before)
 }
 
 // smallTalk answers what asks nothing of any tool; empty for anything else. A greeting is met with questions to ask.

@@ -29,6 +29,8 @@ type planner struct {
 	said     string          // the last message of the person, whatever it belongs to
 	lists    []*speak.Answer // the lists before it
 	answered string          // the message before it
+	single   bool            // it named one thing
+	refers   bool            // the question says so of a thing that was named before
 	waiting  bool            // a change was waiting for approval before it
 	guesses  bool            // words that nothing explains may be values
 }
