@@ -105,6 +105,15 @@ func (m Message) Text() string {
 	return b.String()
 }
 
+// LastOf is the index of a role's last message; -1 when it has none.
+func LastOf(r Role, messages []Message) int {
+	i := len(messages) - 1
+	for i >= 0 && messages[i].Role != r {
+		i--
+	}
+	return i
+}
+
 // Calls returns the calls of an assistant's message, in order.
 func (m Message) Calls() []Call { return partsOf[Call](m) }
 

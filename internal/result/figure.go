@@ -3,6 +3,7 @@ package result
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 )
@@ -95,6 +96,9 @@ func (f Field) Prose(name, text string) string {
 	}
 	return text
 }
+
+// Cents rounds an amount to hundredths.
+func Cents(v float64) float64 { return math.Round(v*100) / 100 }
 
 func grouped(digits string) string {
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -131,6 +131,27 @@ func (r Row) Says(key string) bool {
 	return t != "" && len(t) <= 40 && key != "currency" && !IsID(key) && !r.Masked(key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
 }
 
+// Nests reports whether a field has other rows, or an empty list.
+func (r Row) Nests(key string) bool {
+	list, isList := r.Values[key].([]any)
+	_, isRow := r.Values[key].(Row)
+	return isRow || isList && (len(list) == 0 || len(Rows(list)) > 0)
+}
+
+// Described has up to two short texts of the row in brackets, after a space: " (Sales, VP of Sales)".
+func (r Row) Described() string {
+	var parts []string
+	for _, k := range r.Keys {
+		if len(parts) < 2 && !r.Names(k) && r.Says(k) {
+			parts = append(parts, Field{}.Prose(k, r.Text(k)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
 // Words are the words of the row's short texts in small letters, its whole values among them.
 func (r Row) Words() (words []string) {
 	const short = 200

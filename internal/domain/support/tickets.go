@@ -17,11 +17,14 @@ var (
 func (s *Server) ticketTools() []tool.Tool {
 	return []tool.Tool{
 		tool.List(tool.Spec{
-			Name: "search_tickets", Title: "Search tickets", Ask: "Which tickets are open?", Allow: readers, Synonyms: []string{"issue", "problem", "complaint", "case"},
+			Name: "search_tickets", Title: "Search tickets", Ask: "Which tickets are open?", Allow: readers, Synonyms: []string{"issue", "problem", "complaint", "complain", "case"},
 			Description: "Search support tickets by words, status, priority or customer. " + grammar,
 			Lacks: []tool.Lack{{
 				Said: `^(\w+ ){0,3}(open|create|file|raise|add|submit|report|log) (a|an|another|new)\b.*\b(ticket|issue|problem|bug)\b|\bnew ticket\b`,
 				Tell: "Tickets can be read and closed here, not opened",
+			}, {
+				Said: `\bslas?\b|\b(response|resolution|reaction) times?\b|\bhow long\b.*\btickets?\b`,
+				Tell: "Deadlines and times of reaction are not kept with tickets here",
 			}},
 			Noun: "tickets", Narrow: "more words, status, priority or customer", Untrusted: customerTexts,
 		}, s.searchTickets),

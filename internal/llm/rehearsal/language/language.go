@@ -67,7 +67,7 @@ func (x *Lexicon) Only(section string, words []string) (says bool) {
 	return says
 }
 
-// Measures lists the sections of words that ask for something of all rows.
+// Measures lists the sections of words that ask for something of all rows; the first three do not stand alone.
 var Measures = []string{"sort", "upcoming", "compare", "count", "sum", "average", "newest", "oldest", "highest", "lowest"}
 
 // MayBeValue reports whether a word could be somebody's name or another value.
@@ -93,11 +93,10 @@ var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`,
 // piece is a quotation; a run with a digit or a dot inside, as in ids; a word; a mark; or a sign that says nothing.
 var piece = regexp.MustCompile(`^(?s:"([^"]*)"|((?:[\pL\d][^\s"]*)?(?:[\d@_]|\pL\.\p{Ll})(?:[^\s"]*[\pL\d%])?(?:'s?)?)|((?i:because of)\b|[\pL\pM']+)|([.,;:?!])|.)`)
 
-// Read cuts a question into tokens, with plain words for their equals.
+// Read cuts a question into tokens, 400 at most as typed ones are never longer, with plain words for their equals.
 func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
-	const maxTokens = 400 // a typed question is never longer
 	before := ""
-	for text = strings.TrimSpace(quotes.Replace(text)); text != "" && len(out) < maxTokens; text = strings.TrimSpace(text) {
+	for text = strings.TrimSpace(quotes.Replace(text)); text != "" && len(out) < 400; text = strings.TrimSpace(text) {
 		found, n := valueAt(text, before, today.UTC())
 		if n == 0 {
 			m := piece.FindStringSubmatch(text)

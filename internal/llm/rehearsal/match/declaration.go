@@ -5,7 +5,6 @@ package match
 import (
 	"cmp"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -176,6 +175,9 @@ func (fs Fields) Named(name string) *Field {
 // Names reports whether a stem is part of the tool's noun.
 func (t *Tool) Names(stem string) bool { return t.source[stem] == inNoun }
 
+// Anchors reports whether a stem names what the tool is about, or is a synonym of it.
+func (t *Tool) Anchors(stem string) bool { return t.source[stem] >= inSynonym }
+
 // IsAbout reports whether the tool's rows are of a sort, "employee".
 func (t *Tool) IsAbout(noun string) bool { return t.head == english.Stem(noun) }
 
@@ -234,10 +236,7 @@ const (
 )
 
 // sides are the words in the names of inputs that set an end of a range.
-var sides = map[string]side{
-	"min": lower, "minimum": lower, "least": lower, "from": lower, "after": lower, "since": lower,
-	"max": upper, "maximum": upper, "most": upper, "to": upper, "before": upper, "until": upper, "by": upper,
-}
+var sides = map[string]side{"min": lower, "minimum": lower, "least": lower, "from": lower, "after": lower, "since": lower, "max": upper, "maximum": upper, "most": upper, "to": upper, "before": upper, "until": upper, "by": upper}
 
 // Field is one input or one column.
 type Field struct {
@@ -348,9 +347,6 @@ func (f *Field) says(stem string) bool {
 
 // amount reports whether a column holds quantities that may be added up.
 func (f *Field) amount() bool { return f.Amount || f.Is(Number) && result.IsAmount(f.Name) }
-
-// Cents is an amount as inputs take it.
-func Cents(v float64) float64 { return math.Round(v*100) / 100 }
 
 // Value is an id as the input takes it; nil when the text is none.
 func (f *Field) Value(text string) any {

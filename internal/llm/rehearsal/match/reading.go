@@ -50,6 +50,7 @@ type Reading struct {
 	Assumed string         // what it is kept to, although the question does not say so
 	Guide   []string       // what it asks instructions for
 	Each    int            // how many things an order makes, each with a text of its own
+	Skip    int            // how many rows were named before
 	Score   int
 
 	c        *Catalog
@@ -68,7 +69,7 @@ type Target struct {
 
 // isAnchor reports whether the i-th word names what the tool is about.
 func (r *Reading) isAnchor(i int) bool {
-	return r.low(i) != "" && r.Tool.source[r.Tokens[i].Stem] >= inSynonym
+	return r.low(i) != "" && r.Tool.Anchors(r.Tokens[i].Stem)
 }
 
 func (r *Reading) left(uses ...use) (out []language.Token) {

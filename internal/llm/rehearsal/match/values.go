@@ -60,13 +60,13 @@ func (r reader) number(i int, b bounds) {
 	figure := strconv.FormatFloat(t.Value, 'f', -1, 64)
 	switch {
 	case f != nil && f.side != none && !r.Tool.Writes():
-		if r.Args[f.Name] = Cents(t.Value); b.beyond {
+		if r.Args[f.Name] = result.Cents(t.Value); b.beyond {
 			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.base}, Keeps: func(_ string, n float64) bool { return n != t.Value }})
 		}
 		r.Tokens[i].Text = r.Tool.Column(f.base).Figure(figure, "")
 		r.take(given, b.at, b.end-b.at, 3)
 	case f != nil:
-		r.Args[f.Name] = Cents(t.Value)
+		r.Args[f.Name] = result.Cents(t.Value)
 		if r.Tool.Writes() && (t.Percent || r.low(i-1) == "by") {
 			t.Value *= map[bool]float64{true: -1, false: 1}[r.x.Is(r.Verb, "falling")]
 			r.Args[f.Name] = t
@@ -75,7 +75,7 @@ func (r reader) number(i int, b bounds) {
 	case r.Tool.Writes() && r.isAnchor(i+1) && english.Plural(r.low(i+1)) && r.Tool.Missing(r.Args).IsText(): // "three subtasks"
 		r.Each = int(t.Value)
 		r.take(read, i, 1, 1)
-	case r.Tool.Lists() && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), language.Measures...) || r.x.Is(r.low(i+1), language.Measures...)):
+	case r.Tool.Lists() && b.side == none && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), language.Measures...) || r.x.Is(r.low(i+1), language.Measures...)):
 		r.Args["limit"] = min(50, max(1, t.Value))
 		r.take(read, i, 1, 1)
 	case b.side != none && !yearShape.MatchString(t.Text) && r.among(Number, "", func(_ string, n float64) bool {

@@ -81,8 +81,7 @@ var (
 	howto = regexp.MustCompile(`^(?:(?:show |explain )?how (?:(?:do|does|can|should|would) (?:i|we|you|one)|to)|what (?:do|should) i do (?:if|when)|what (?:is|are) the (?:way|process|procedure|steps) (?:to|for)|i (?:forgot|have forgotten)|(?:(?:show|find|is there) )?(?:the |an? |any )?(?:help|how-to|knowledge base|kb) articles? (?:on|about|for)) `)
 )
 
-// sought takes "how do I reset a password?" as the query of a tool that keeps guides, and "where do we seal
-// cursors?" as that of one that finds where and how, if no other tool is about a word of it; else it is nil.
+// sought takes "how do I reset a password?" as the query of a tool that keeps guides, and "where do we seal cursors?" as that of one that finds where and how, if no other tool is about a word of it; else it is nil.
 func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
 	words, x := language.Lows(clause.Tokens), c.Words
 	text := strings.Join(words, " ")
@@ -168,7 +167,7 @@ func (r *Reading) begins(i int) bool {
 	if t.Kind != language.Word || t.Owns || r.x.Is(t.Low, "self") || t.Capital && i != r.Order {
 		return t.Kind != language.Number && t.Kind != language.Date && t.Kind != language.Mark
 	}
-	return (r.x.MayBeValue(t.Low) || strings.HasSuffix(t.Low, "ing") && (r.isAnchor(i+1) || r.low(i-1) == "about")) && (i != r.Order || r.beforeValue(i+2) != i) // "billing tickets", not "burn the books"
+	return (r.x.MayBeValue(t.Low) || strings.HasSuffix(t.Low, "ing") && r.isAnchor(i+1) || r.x.Is(r.low(i-1), "topic") || r.low(i-1) == "for" && r.has("search")) && (i != r.Order || r.beforeValue(i+2) != i) // "billing tickets", not "burn the books"
 }
 
 // beforeValue is the first token before the i-th that is no article.
@@ -187,7 +186,7 @@ func (r *Reading) entity(i int) Entity {
 	for e.end < len(r.Tokens) && !e.owns {
 		t := r.Tokens[e.end]
 		titled := r.Tool.Writes() && r.low(i-1) == "called" && r.low(e.end) != "" && r.uses[e.end] <= read && !r.x.Is(t.Low, "place") // "called Test the pump"
-		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low) || r.low(i-1) == "about"); e.end > i && !titled && (r.uses[e.end] != unread || !goesOn) {
+		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low) || r.x.Is(r.low(i-1), "topic") || r.low(i-1) == "for" && r.has("search")); e.end > i && !titled && (r.uses[e.end] != unread || !goesOn) {
 			break
 		}
 		e.Text = strings.TrimSpace(e.Text + " " + t.Text)
@@ -306,7 +305,7 @@ func (r reader) word(i int) {
 	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] // "my manager's email" is not mine
 	switch {
 	case r.x.Is(t.Low, "leaders"): // are some of the rows, and a column of them
-	case r.Tool.Lists() && r.isOurs(r.Tool.head) && doers.MatchString(t.Low) && weight < inColumns.weight(): // "all engineers" are people
+	case r.Tool.Lists() && r.isOurs(r.Tool.head) && doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
 		r.Score, r.anchored, r.Strong = r.Score+inSynonym.weight(), true, true
 	case topic, place, another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
 	case weight > 0:

@@ -18,6 +18,7 @@ import (
 // carryOut finds what the reading needs, calls its tool and writes the answer.
 func (p *planner) carryOut(r *match.Reading) string {
 	args, about := maps.Clone(r.Args), speak.Thing{}
+	r.Skip = p.skip
 	if t := r.Target; t != nil {
 		if about = p.identify(r, t); t.Tool == r.Tool {
 			args[t.Input.Name] = about.ID
@@ -75,7 +76,7 @@ func settle(row result.Row, args map[string]any) {
 		}
 		for _, k := range row.Keys {
 			if now, ok := row.Number(k); relative && ok && english.Shared(english.Words(name), english.Words(k)) > 0 {
-				args[name] = match.Cents(now + step.Value*map[bool]float64{true: now / 100, false: 1}[step.Percent])
+				args[name] = result.Cents(now + step.Value*map[bool]float64{true: now / 100, false: 1}[step.Percent])
 			}
 		}
 	}
@@ -214,7 +215,9 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 		found = slices.DeleteFunc(all, func(t speak.Thing) bool { return !strings.Contains(strings.ToLower(t.Name), strings.ToLower(e.Text)) })
 	}
 	if len(found) == 0 {
-		panic(end{none: true, text: nothing(english.Singular(lister.Rows)+" called", e.Text, more, len(all))})
+		roles := r.Tool.Column(speak.Column(r)).Roles // "the salary of Ada", whom the asker may not see
+		shown := map[bool]string{true: " The " + speak.Label(r.Tool, speak.Column(r)) + " is shown to " + result.Join(roles, "or") + "."}[len(roles) > 0]
+		panic(end{none: true, text: nothing(english.Singular(lister.Rows)+" called", e.Text, more, len(all)) + shown})
 	}
 	return p.chosen(found)
 }
@@ -307,9 +310,8 @@ func (p *planner) chosen(things []speak.Thing) speak.Thing {
 	if out := matching(things, words); len(out) == 1 {
 		return out[0]
 	}
-	const most = 8
-	for _, t := range things[:min(most, len(things))] {
-		names = append(names, speak.Clean(t.Name)+speak.Described(t.Row))
+	for _, t := range things[:min(8, len(things))] { // as many as can be read at a glance
+		names = append(names, speak.Clean(t.Name+t.Row.Described()))
 	}
 	panic(end{text: "Which one: " + result.Join(names, "or") + "?"})
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"countersign.dev/internal/agent"
@@ -39,15 +40,16 @@ var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 // What an answer names last ("Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …") and in its lines, and words for what it lists.
 var (
 	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? [^A-Z]`)
-	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: \(|:|$)`)
+	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
 	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team\b)`)
-	which    = regexp.MustCompile(`(?i)^(?:and )?which (?:ones )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$`)
+	unsaid   = regexp.MustCompile(`^[^\n]*?(?: from number (\d+))?\n(?s:.*)\n- and \d+ more|^The \d+ [^\n]*:\n`)
+	which    = regexp.MustCompile(`(?i)^(?:and )?which (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$|^(?:and )?which ones? (.+)$`)
 	them     = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
 )
 
 // read finds the open question, of which an answer that is a question itself is none.
 func (p *planner) read(messages []agent.Message) {
-	first, last := lastOfUser(messages), lastOfUser(messages)
+	first, last := agent.LastOf(agent.User, messages), agent.LastOf(agent.User, messages)
 	p.answered = messages[max(0, last-1)].Text()
 	for _, a := range answersIn(messages[:last]) {
 		one, isRow := a.Data.(result.Row)
@@ -60,7 +62,7 @@ func (p *planner) read(messages []agent.Message) {
 		}
 	}
 	pointed := append(pointing.FindStringSubmatch(p.answered), "", "", "", "", "")[1:5:5]
-	if about := p.Words.Read(messages[max(0, lastOfUser(messages[:last]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive") }) {
+	if about := p.Words.Read(messages[max(0, agent.LastOf(agent.User, messages[:last]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive") }) {
 		p.subject = cmp.Or(append(pointed, p.subject)...) // of "who is his manager?" the next "his" is not the manager
 	}
 	p.single = cmp.Or(pointed...) != ""
@@ -71,34 +73,24 @@ func (p *planner) read(messages []agent.Message) {
 			break
 		}
 		p.answers = append([]string{messages[first].Text()}, p.answers...)
-		first = lastOfUser(messages[:first])
+		first = agent.LastOf(agent.User, messages[:first])
 	}
 	for _, m := range messages[:first] {
-		if sorts := p.Words.Phrase("sort", language.Lows(p.Words.Read(m.Text(), p.Today))) > 0; m.Role == agent.User && !sorts {
+		said := p.Words.Read(m.Text(), p.Today)
+		if m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further") && !others(p.Words, said)) {
 			p.before = p.onward(m.Text())
 		}
 	}
 	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
 }
 
-func lastOfUser(messages []agent.Message) (i int) {
-	for i = len(messages) - 1; i >= 0 && messages[i].Role != agent.User; i-- {
-	}
-	return i
-}
-
-func answersIn(messages []agent.Message) (out []*speak.Answer) {
-	for i, m := range messages {
-		for _, res := range m.Results() {
-			out = append(out, speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res))
-		}
-	}
-	return out
-}
-
 // answer plans a whole question: as one, or else as parts that each stand alone.
 func (p *planner) answer(question string) string {
 	tokens := p.tokens(question)
+	n := p.Words.Phrase("follow", language.Lows(tokens))
+	if p.before != "" && others(p.Words, tokens) {
+		return p.goOn(tokens, language.Text(tokens[n:n+1]))
+	}
 	const sentences, parts = " ? . ; ! ", " ? . ; ! and then also plus , "
 	for i, separators := range []string{sentences, parts, parts, ""} {
 		p.guesses = i >= 2
@@ -117,7 +109,7 @@ func (p *planner) answer(question string) string {
 	if text := p.both(tokens); text != "" {
 		return text
 	}
-	if n := p.Words.Phrase("follow", language.Lows(tokens)); n > 0 && p.before != "" {
+	if n > 0 && p.before != "" {
 		return p.goOn(tokens, language.Text(tokens[n:]))
 	}
 	panic(end{none: true, text: decline(p.Catalog, tokens)})
@@ -138,6 +130,12 @@ func (p *planner) both(tokens []language.Token) (text string) {
 		text += e.orWait() + "\n\n"
 	}
 	return strings.TrimSpace(text)
+}
+
+// others reports whether a question is the one before it about somebody else: "what about mine?", "and Ada's?"
+func others(x *language.Lexicon, tokens []language.Token) bool {
+	n := x.Phrase("follow", language.Lows(tokens))
+	return n > 0 && len(language.Lows(tokens)) == n+1 && (x.Is(tokens[n].Low, "self") || tokens[n].Owns)
 }
 
 // tokens reads a question, with what was named before for a pronoun, and numbers of things as their ids.
@@ -169,14 +167,18 @@ func (p *planner) tokens(question string) []language.Token {
 // goOn answers "and in Seattle?": the question before it with that value, or with it in the place of one.
 func (p *planner) goOn(tokens []language.Token, more string) string {
 	before := strings.TrimRight(p.before, " ?!.")
-	p.before = ""
+	p.before, p.guesses = "", true
 	attempts := []string{before + " in " + more}
 	for _, c := range p.choose(p.tokens(before), "") {
 		if c.Tool.Writes() {
 			break
 		}
 		for _, value := range slices.Concat(c.Values, c.Said()) {
-			attempts = append(attempts, strings.Replace(language.Text(c.Tokens), value, more, 1))
+			text, self := language.Text(c.Tokens), p.Words.Is(strings.ToLower(more), "self")
+			attempts = append(attempts, strings.Replace(text, value, strings.TrimSuffix(more, "'s"), 1))
+			if own := strings.NewReplacer(value+"'s", "my", "does "+value, "do I", value, "I").Replace(text); self && slices.Contains(c.Values, value) { // "what about mine?"
+				attempts = append([]string{own}, attempts...)
+			}
 		}
 	}
 	for _, question := range attempts {
@@ -190,8 +192,7 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 // choice is what a part may mean, best first; all open to the person, or all closed.
 type choice []*match.Reading
 
-// parts chooses for each part of a question; nothing when one is not explained, or goes on with an order, or when
-// there are too many. A remark ("close it: the cable was loose") is one text for one input, never an order or a part.
+// parts chooses for each part of a question; nothing when one is not explained, or goes on with an order, or when there are too many. A remark ("close it: the cable was loose") is one text for one input, never an order or a part.
 func (p *planner) parts(tokens []language.Token, separators string) (plans []choice) {
 	const most, longest = 6, 60 // parts, and words of an order before its remark
 	start := 0
@@ -240,8 +241,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	for _, c := range []choice{open, closed} {
 		slices.SortStableFunc(c, func(a, b *match.Reading) int { return p.rank(b) - p.rank(a) })
 	}
-	const clearly = 4
-	if len(open) == 0 || len(closed) > 0 && closed[0].Strong && closed[0].Score >= open[0].Score+clearly {
+	if len(open) == 0 || len(closed) > 0 && closed[0].Strong && closed[0].Score >= open[0].Score+4 { // clearly
 		return closed
 	}
 	return open
@@ -258,7 +258,10 @@ func (p *planner) rank(r *match.Reading) int {
 func (p *planner) perform(c choice) string {
 	switch {
 	case c[0].Tool.Closed: // a reading of a person when there is one
-		i := slices.IndexFunc(c, func(r *match.Reading) bool { return r.MeansPerson(1) || r.MeansPerson(2) })
+		all := func(t language.Token) bool { return p.Words.Is(t.Low, "bulk") && p.Words.Is(t.Low, "person") } // everyone's
+		i := slices.IndexFunc(c, func(r *match.Reading) bool {
+			return r.MeansPerson(1) || r.MeansPerson(2) || slices.ContainsFunc(r.Tokens, all) && p.Words.Stems["person"][english.Stem(english.LastWord(r.Tool.Noun))]
+		})
 		return refuse(p.Catalog, c[max(0, i)])
 	case c[0].Tool.Writes():
 		return p.order(c)
@@ -282,8 +285,7 @@ func (p *planner) perform(c choice) string {
 	panic(first)
 }
 
-// order carries an order out. One that may mean things of several sorts ("delete Kestrel") is looked up in
-// each, and the person has to say which if several have it. A full name is a person's if somebody has it.
+// order carries an order out. One that may mean things of several sorts ("delete Kestrel") is looked up in each, and the person has to say which if several have it. A full name is a person's if somebody has it.
 func (p *planner) order(c choice) string {
 	same := slices.DeleteFunc(slices.Clone(c), func(r *match.Reading) bool { return r.Score < c[0].Score || r.Strong || r.Target == nil })
 	missing := func(r *match.Reading) bool { return run(func() string { return p.identify(r, r.Target).Name }).none }
@@ -311,7 +313,7 @@ func (p *planner) order(c choice) string {
 func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	fits := func(t *match.Tool) bool {
 		return asked || !slices.ContainsFunc(tokens, func(w language.Token) bool {
-			idle := w.Kind != language.Word || p.Words.Is(w.Low, "idle", "self", "further", "polite") || t.Names(w.Stem)
+			idle := w.Kind != language.Word || p.Words.Is(w.Low, "idle", "self", "further", "polite") || t.Anchors(w.Stem)
 			return !idle || p.Words.Is(w.Low, "condition")
 		})
 	}
@@ -326,11 +328,24 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	switch input, value := last.Following(); {
 	case !further || !fits(of):
 		return ""
+	case of.Info.Name == "" && !asked && (slices.Contains(language.Lows(tokens), "who") || !p.Words.Only("further", language.Lows(tokens))): // "who else works in IT?"
+		return ""
+	case of.Info.Name == "":
+		return "There is no list here that could go on: ask for one first."
+	case input == "" && unsaid.MatchString(p.answered): // the first of them were named
+		started, _ := strconv.Atoi(append(unsaid.FindStringSubmatch(p.answered), "", "")[1])
+		p.skip = max(0, started-1) + len(naming.FindAllString(p.answered, -1)) - strings.Count(p.answered, "\n- and ")
+		return run(func() string { return p.answer(p.before) }).orWait()
 	case input == "":
 		return "There is no further page: that was all of it."
 	default:
 		return speak.List(p.Attempt(of, match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
 	}
+}
+
+// measures reports whether words ask for a measure, an order or a reason of what was shown before, or for something of other sections.
+func measures(x *language.Lexicon, words []string, or ...string) bool {
+	return slices.ContainsFunc(append(or, language.Measures[3:]...), func(section string) bool { return x.Only(section, words) }) || x.Phrase("sort", words) > 0 || strings.Join(words, " ") == "why"
 }
 
 // onward joins what goes on with a question to it: "which of them are paid?", "how many are there?", "sort them by date".
@@ -339,8 +354,11 @@ func (p *planner) onward(said string) string {
 	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") {
 		return before + " " + by
 	}
-	if p.Words.Only("count", words) || p.Words.Only("sum", words) || p.Words.Phrase("sort", words) > 0 {
+	if measures(p.Words, words) {
 		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
+	}
+	if n := p.Words.Phrase("narrow", words); n > 0 {
+		return before + " " + strings.TrimSuffix(strings.Join(words[n:], " "), " ones")
 	}
 	if len(words) == 0 || p.Words.Is(words[0], "action") {
 		return said
@@ -348,7 +366,7 @@ func (p *planner) onward(said string) string {
 	if p.single {
 		return said
 	}
-	return them.ReplaceAllString(which.ReplaceAllString(said, "which of them ${1}"), before)
+	return them.ReplaceAllString(which.ReplaceAllString(said, "which of them ${1}${2}"), before)
 }
 
 // smallTalk answers what asks nothing of any tool; empty for anything else. A greeting is met with questions to ask.

@@ -29,6 +29,7 @@ type planner struct {
 	said     string          // the last message of the person, whatever it belongs to
 	lists    []*speak.Answer // the lists before it
 	answered string          // the message before it
+	skip     int             // how many rows of it were named
 	single   bool            // it named one thing
 	refers   bool            // the question says so of a thing that was named before
 	waiting  bool            // a change was waiting for approval before it
@@ -52,6 +53,15 @@ func run(plan func() string) (e end) {
 		}
 	}()
 	return end{text: plan()}
+}
+
+func answersIn(messages []agent.Message) (out []*speak.Answer) {
+	for i, m := range messages {
+		for _, res := range m.Results() {
+			out = append(out, speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res))
+		}
+	}
+	return out
 }
 
 // orWait is the end's text; an end that waits ends the plan around it too.

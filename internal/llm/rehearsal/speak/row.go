@@ -12,27 +12,6 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// holds reports whether a field holds other rows, or nothing to be written.
-func holds(r result.Row, key string) bool {
-	list, isList := r.Values[key].([]any)
-	_, isRow := r.Values[key].(result.Row)
-	return isRow || isList && (len(list) == 0 || len(result.Rows(list)) > 0)
-}
-
-// Described puts up to two short texts of a row in brackets.
-func Described(r result.Row) string {
-	var parts []string
-	for _, k := range r.Keys {
-		if len(parts) < 2 && !r.Names(k) && r.Says(k) {
-			parts = append(parts, result.Field{}.Prose(k, r.Text(k)))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (" + Clean(strings.Join(parts, ", ")) + ")"
-}
-
 // Answer is the outcome of a call, or of the calls for the pages of a list.
 type Answer struct {
 	result.Page // of a list

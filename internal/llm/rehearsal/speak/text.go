@@ -44,6 +44,9 @@ func facts(t *match.Tool, one result.Row, keys []string) string {
 
 // lines names up to ten rows, with the fields that are given, or that were asked for, or with what describes them.
 func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
+	if rows = rows[min(r.Skip, len(rows)):]; r.Skip > 0 {
+		text = fmt.Sprintf(" from number %d", r.Skip+1)
+	}
 	for _, one := range rows[:min(len(rows), maxRows)] {
 		keys := given
 		if keys == nil {
@@ -52,14 +55,12 @@ func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 			})
 			keys = keys[:min(len(keys), maxFacts)]
 		}
-		text += "\n- " + cmp.Or(Clean(one.Title()), "one without a name")
+		title := cmp.Or(one.Title(), "one without a name")
 		if len(keys) == 0 {
-			text += Described(one)
+			title += one.Described()
 			keys = slices.DeleteFunc([]string{r.Tool.Amount()}, func(k string) bool { return one.Masked(k) })
 		}
-		if said := facts(r.Tool, one, keys); said != "" {
-			text += ": " + said
-		}
+		text += "\n- " + Clean(title) + strings.TrimSuffix(": "+facts(r.Tool, one, keys), ": ")
 	}
 	if more := len(rows) - maxRows; more > 0 {
 		text += fmt.Sprintf("\n- and %d more", more)
@@ -69,17 +70,14 @@ func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 
 // relevant are the fields of a row that the question asks for, the nearest first.
 func relevant(r *match.Reading, one result.Row) []string {
-	keys := slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool { return holds(one, k) || result.IsID(k) || r.Relevance(k) == 0 })
+	keys := slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool { return one.Nests(k) || result.IsID(k) || r.Relevance(k) == 0 })
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(r.Relevance(b), r.Relevance(a)) })
 	return keys
 }
 
 // Record writes all of a row: its fields in one line, its inner rows in others.
 func Record(t *match.Tool, name string, one result.Row) string {
-	text := facts(t, one, plain(t, one, name)) + "."
-	if name != "" {
-		text = "**" + Clean(name) + "**: " + text
-	}
+	text := "**" + cmp.Or(Clean(name), t.Noun) + "**: " + facts(t, one, plain(t, one, name)) + "."
 	for _, k := range one.Keys {
 		inner := result.RowsWithin(one.Values[k])
 		if v, isRow := one.Values[k].(result.Row); isRow && t.Column(k).Show != result.ShowDetail {
@@ -96,7 +94,7 @@ func Record(t *match.Tool, name string, one result.Row) string {
 func plain(t *match.Tool, one result.Row, name string) []string {
 	return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
 		clerical := strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "At") || k == "version" || t.Column(k).Show == result.ShowDetail
-		return holds(one, k) || clerical || result.IsID(k) && one.Text(k) != "" || one.Text(k) != "" && strings.Contains(name, one.Text(k))
+		return one.Nests(k) || clerical || result.IsID(k) && one.Text(k) != "" || one.Text(k) != "" && strings.Contains(name, one.Text(k))
 	})
 }
 
@@ -120,9 +118,12 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	if r.Target != nil && r.Target.Entity.Self || r.Tool.Own && r.Target == nil {
 		whose = "Your"
 	}
-	asked := func(w string) bool { return r.Asked[english.Stem(w)] && !r.Tool.Names(english.Stem(w)) }
-	for _, one := range result.RowsWithin(data) { // "how many sick days do I have": one of its inner rows
-		if key := cmp.Or(askedField(r, one), r.Tool.Amount()); slices.ContainsFunc(english.Prose(one.Name()), asked) && one.Values[key] != nil {
+	named := func(one result.Row) int {
+		return len(slices.DeleteFunc(english.Prose(one.Name()), func(w string) bool { return !r.Asked[english.Stem(w)] || r.Tool.Names(english.Stem(w)) }))
+	}
+	inner := slices.SortedStableFunc(slices.Values(result.RowsWithin(data)), func(a, b result.Row) int { return named(b) - named(a) }) // "how many sick days do I have": one of its inner rows
+	for _, one := range inner[:min(1, len(inner))] {
+		if key := cmp.Or(askedField(r, one), r.Tool.Amount()); named(one) > 0 && one.Values[key] != nil {
 			return fmt.Sprintf("%s %s: %s %s.", whose, Clean(one.Name()), value(r.Tool, key, one.Values[key]), Label(r.Tool, key))
 		}
 	}
@@ -200,7 +201,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 		searched := r.Tool.Inputs.First(func(f *match.Field) bool {
 			return f.Is(match.Search) && r.Args[f.Name] != nil && r.Args[f.Name] != f.All
 		})
-		answer = "I found no " + r.Tool.Rows + which + "." + map[bool]string{true: " I looked for these words in their texts."}[searched != nil]
+		answer = "I found no " + r.Tool.Rows + which + " that you can see." + map[bool]string{true: " I looked for these words in their texts."}[searched != nil]
 	case r.Measure.Kind != "" && (r.Measure.Kind != "sum" || len(l.Rows) > 1 || askedField(r, first) == ""):
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
@@ -292,7 +293,7 @@ func added(r *match.Reading, rows []result.Row, key, which string) string {
 }
 
 func sum(rows []result.Row, key string, by int) json.Number {
-	return json.Number(strconv.FormatFloat(match.Cents(result.Sum(rows, key)/float64(by)), 'f', -1, 64))
+	return json.Number(strconv.FormatFloat(result.Cents(result.Sum(rows, key)/float64(by)), 'f', -1, 64))
 }
 
 // ranked names the extreme rows, or the values of a column whose rows have the largest sums.
@@ -306,7 +307,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	if m.Kind == "lowest" || m.Kind == "oldest" {
 		slices.Reverse(rows)
 	}
-	n := min(m.Count, len(rows))
+	n := map[bool]int{false: min(m.Count, len(rows)), true: len(rows)}[r.Skip > 0]
 	for m.Count == 1 && n < len(rows) && rows[n].Values[key] == rows[0].Values[key] { // none of those is the highest
 		n++
 	}
@@ -322,7 +323,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	case n == 1:
 		keys = slices.Concat(keys, slices.DeleteFunc(relevant(r, rows[0]), func(k string) bool { return slices.Contains(keys, k) || rows[0].Values[k] == nil }))
 		keys = keys[:min(len(keys), maxFacts)]
-		return fmt.Sprintf("%s%s is the %s%s: %s.", Clean(rows[0].Title()), Described(rows[0]), kind, which, strings.TrimSuffix(facts(r.Tool, rows[0], keys), "."))
+		return fmt.Sprintf("%s is the %s%s: %s.", Clean(rows[0].Title()+rows[0].Described()), kind, which, strings.TrimSuffix(facts(r.Tool, rows[0], keys), "."))
 	}
 	if of := cmp.Or(m.Of, r.Tool.Rows); m.OverDates() {
 		return fmt.Sprintf("The %d %s %s%s:", n, kind, of, which) + lines(r, rows[:n], keys...)
