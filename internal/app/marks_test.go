@@ -11,7 +11,7 @@ import (
 // of the company nor other employees can choose, with the reason. A name with a tool in
 // front counts for that tool only.
 var ownTexts = listed(map[string]string{
-	"made by us, or by the database":                       "_id customer_id customerId dealId vendor_id invoiceId budgetId employeeId ticket_id ticketId article_id report_number type_code",
+	"made by us, or by the database":                       "_id customer_id customerId dealId vendor_id budgetId ticket_id ticketId article_id report_number type_code",
 	"our own sentence; a name in it is quoted by the card": "message hint warning scope gradeRange recommendations",
 	"an address that HR gave an employee":                  "owner account_owner accountOwner author assigned_to submitted_by submittedBy approved_by approvedBy employeeEmail",
 	"HR's records, which the person cannot write":          "first_name last_name employee_name employeeName manager_name reviewer_name job_title jobTitle phone",

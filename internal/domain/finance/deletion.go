@@ -24,7 +24,7 @@ type deleteInvoice struct {
 
 // deletionPreview is shown on the approval card.
 type deletionPreview struct {
-	InvoiceID     string  `json:"invoiceId"`
+	InvoiceID     string  `json:"invoiceId" jsonschema:"format=uuid"`
 	InvoiceNumber string  `json:"invoiceNumber"`
 	VendorName    string  `json:"vendorName"`
 	Amount        float64 `json:"amount" field:"unit=USD"`
@@ -60,7 +60,7 @@ type deletionPrecondition struct {
 // invoiceDeleted is the answer to an approved deletion.
 type invoiceDeleted struct {
 	Deleted       bool   `json:"deleted"`
-	InvoiceID     string `json:"invoiceId"`
+	InvoiceID     string `json:"invoiceId" jsonschema:"format=uuid"`
 	InvoiceNumber string `json:"invoiceNumber"`
 	Message       string `json:"message"`
 }

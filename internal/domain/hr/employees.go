@@ -190,7 +190,7 @@ type deleteInput struct {
 
 // deletePreview is shown on the approval card.
 type deletePreview struct {
-	EmployeeID    string `json:"employeeId"`
+	EmployeeID    string `json:"employeeId" jsonschema:"format=uuid"`
 	EmployeeName  string `json:"employeeName"`
 	EmployeeEmail string `json:"employeeEmail"`
 	Department    string `json:"department"`
@@ -211,7 +211,7 @@ type deletePrecondition struct{ ID, Name, Email, Department, Title string }
 // deleted is the answer to an approved deletion.
 type deleted struct {
 	Deleted      bool   `json:"deleted"`
-	EmployeeID   string `json:"employeeId"`
+	EmployeeID   string `json:"employeeId" jsonschema:"format=uuid"`
 	EmployeeName string `json:"employeeName"`
 	Message      string `json:"message"`
 }

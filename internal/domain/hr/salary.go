@@ -31,7 +31,7 @@ type salaryInput struct {
 
 // salaryPreview is shown on the approval card.
 type salaryPreview struct {
-	EmployeeID    string                    `json:"employeeId"`
+	EmployeeID    string                    `json:"employeeId" jsonschema:"format=uuid"`
 	EmployeeName  string                    `json:"employeeName"`
 	EmployeeEmail string                    `json:"employeeEmail"`
 	Department    string                    `json:"department"`
@@ -80,7 +80,7 @@ type salaryPrecondition struct {
 // salaryChanged is the answer to an approved change.
 type salaryChanged struct {
 	Updated      bool                      `json:"updated"`
-	EmployeeID   string                    `json:"employeeId"`
+	EmployeeID   string                    `json:"employeeId" jsonschema:"format=uuid"`
 	EmployeeName string                    `json:"employeeName"`
 	OldSalary    access.Sensitive[float64] `json:"oldSalary" mask:"pay" field:"label=Former salary,unit=USD"`
 	NewSalary    float64                   `json:"newSalary" field:"unit=USD"`
