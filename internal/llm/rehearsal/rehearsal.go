@@ -1,8 +1,7 @@
 // Package rehearsal is a model without a language model: a small deterministic planner that shows a newcomer the whole flow with no key and no network.
 //
-// It picks tools by their declarations, fills in arguments from the question, finds an id by a list whose rows
-// carry it, asks when several match, and writes the answer from the results. It knows English and no sentence,
-// person, tool or field by heart. What it does not understand whole, it declines. Start at [Model.Stream], then plan.Next.
+// It picks tools by their declarations, fills in arguments from the question, finds an id by a list whose rows carry it, asks when several match, and
+// writes the answer from the results. It knows English and no sentence, person, tool or field by heart. What it does not understand whole, it declines.
 package rehearsal
 
 import (

@@ -1,5 +1,4 @@
-// Package match reads a question as each tool would: what is asked for, of which things, with which values. It
-// holds only if each word is explained by the declaration or as a value: what no tool answers is not half understood.
+// Package match reads a question as each tool would: what is asked for, of which things, with which values. It holds only if each word is explained by the declaration or as a value: what no tool answers is not half understood.
 package match
 
 import (

@@ -158,6 +158,7 @@ type Entity struct {
 type Filter struct {
 	Entity
 	Values []any
+	Named  bool // only what names a row
 	Keeps  func(text string, number float64) bool
 }
 

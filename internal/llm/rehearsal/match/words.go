@@ -142,7 +142,7 @@ func (r *Reading) name(i int) {
 	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
-		r.Filters = append(r.Filters, Filter{Entity: e})
+		r.Filters = append(r.Filters, Filter{Entity: e, Named: (e.owns || r.low(e.at-1) == "does") && r.isOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
 	default:
 		return
 	}

@@ -166,6 +166,8 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 		one.Keys = []string{f.Column}
 	case f.Self:
 		return mine
+	case f.Named:
+		one.Keys = slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool { return !one.Names(k) })
 	}
 	return english.Shared(f.Words, one.Words()) == len(f.Words)
 }

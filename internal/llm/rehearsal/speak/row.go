@@ -1,5 +1,4 @@
-// Package speak writes answers in sentences. It draws no tables, as the page and the terminal draw the
-// rows themselves; alone, its text names up to ten rows and the figures that were asked for.
+// Package speak writes answers in sentences. It draws no tables, as the page and the terminal draw the rows themselves; alone, its text names up to ten rows and the figures that were asked for.
 package speak
 
 import (
