@@ -289,7 +289,7 @@ func (r *Reading) relation(i int) {
 }
 
 // doers are people by what they do: engineers, analysts, accountants.
-var doers = regexp.MustCompile(`.{3}(er|or|ist|yst|tant)s$`)
+var doers = regexp.MustCompile(`(.{3}(er|or|ist|yst|tant)|intern)s$`)
 
 // word explains a word that the tool itself uses, or an idle one.
 func (r reader) word(i int) {
