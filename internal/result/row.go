@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign.dev/internal/english"
+	"countersign.dev/internal/fault"
 )
 
 // Row is a JSON object in its own order. Its values are those of [ParseData].
@@ -161,6 +162,33 @@ func (r Row) Words() (words []string) {
 		}
 	}
 	return words
+}
+
+// Answer is what a tool answered, as rows: of a list those of one page, or of several.
+type Answer struct {
+	Page
+	Fault   *fault.Error // of a failed call
+	Pending bool         // it waits for an approval
+	Data    any          // as ParseMarked reads it
+	Rows    []Row
+}
+
+// ReadAnswer reads an answer in our envelope, or any other. Marks around untrusted text are left out.
+func ReadAnswer(raw json.RawMessage, failed bool) Answer {
+	o, err := DecodeEnvelope(raw)
+	data := o.Data()
+	if err != nil {
+		data = raw
+	}
+	a := Answer{Page: *cmp.Or(o.Page(), &Page{}), Fault: o.Fault(), Pending: o.Pending() != nil}
+	if failed && a.Fault == nil {
+		a.Fault = &fault.Error{Message: string(raw)}
+	}
+	if a.Data, err = ParseMarked(data); err != nil && len(data) > 0 {
+		a.Data = string(data)
+	}
+	a.Rows = RowsWithin(a.Data)
+	return a
 }
 
 // ParseData reads the data of an answer: a Row, []any, string, json.Number, bool

@@ -2,7 +2,6 @@
 package speak
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -13,13 +12,9 @@ import (
 
 // Answer is the outcome of a call, or of the calls for the pages of a list.
 type Answer struct {
-	result.Page // of a list
-	Tool        string
-	Args        map[string]any
-	Fault       *fault.Error // of a failed call
-	Pending     bool
-	Data        any // as result.ParseMarked reads it
-	Rows        []result.Row
+	result.Answer
+	Tool string
+	Args map[string]any
 }
 
 // Thing is a thing that was looked up.
@@ -31,22 +26,8 @@ type Thing struct {
 
 // NewAnswer reads the result of a call, without marks around untrusted text: it is only shown.
 func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
-	a := &Answer{Tool: call.Tool, Args: map[string]any{}}
+	a := &Answer{Answer: result.ReadAnswer(res.Answer, res.Failed), Tool: call.Tool, Args: map[string]any{}}
 	_ = json.Unmarshal(call.Args, &a.Args) // the planner wrote them
-	o, err := result.DecodeEnvelope(res.Answer)
-	data := o.Data()
-	if a.Fault = o.Fault(); err != nil {
-		data = res.Answer
-	}
-	if res.Failed && a.Fault == nil {
-		a.Fault = &fault.Error{Message: string(res.Answer)}
-	}
-	a.Pending = o.Pending() != nil
-	a.Page = *cmp.Or(o.Page(), &result.Page{})
-	if a.Data, err = result.ParseMarked(data); err != nil && len(data) > 0 {
-		a.Data = string(data)
-	}
-	a.Rows = result.RowsWithin(a.Data)
 	return a
 }
 
