@@ -51,6 +51,9 @@ func (s *Server) invoices() []tool.Tool {
 		Lacks: []tool.Lack{{
 			Said: `^(\w+ ){0,3}(pay|approve|create|add|reject)\b.*(\b(invoice|bill)s?\b|\binv-)`,
 			Tell: "Invoices can be read and deleted here, not added, approved or paid",
+		}, {
+			Said: `\b(outstanding|owed?|owes?|owing|receivables?)\b.*\b(customers?|clients?|us)\b|\b(customers?|clients?)\b.*\b(owe|outstanding)\b|\b(we are|are we) (being )?owed\b`,
+			Tell: "What customers owe is not kept here: invoices are those of vendors",
 		}},
 	}, s.listInvoices)}
 }

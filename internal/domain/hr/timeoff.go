@@ -18,7 +18,7 @@ type TimeOff struct {
 
 // Balance is a person's days of one kind of leave.
 type Balance struct {
-	TypeCode    string  `json:"type_code"`
+	TypeCode    string  `json:"type_code" field:"show=detail"`
 	TypeName    string  `json:"type_name" field:"label=Kind"`
 	Entitlement float64 `json:"entitlement" field:"unit=days"`
 	Used        float64 `json:"used" field:"unit=days,aka=taken"`

@@ -20,7 +20,7 @@ func (s *Server) customerTools() []tool.Tool {
 				Said: `\b(our|the company.s|company) (total |annual |yearly |overall )?(revenue|turnover|profits?|income|margins?|earnings)( (this|last) year| so far| in total)?$`,
 				Tell: "The company's own revenue and profit are not kept here, only deals, budgets, invoices and expenses",
 			}, {
-				Said: `\bcustomers?\b.*\b(at risk|unhappy|happy|satisfied|churn\w*)\b|\bchurn( rate)?\b`,
+				Said: `\bcustomers?\b.*\b(at risk|unhappy|happy|satisfied|churn\w*)\b|\bhow (satisfied|happy) (are|is)\b.*\bcustomers?\b|\bcustomer satisfaction\b|\bchurn( rate)?\b`,
 				Tell: "How satisfied customers are is not kept here",
 			}},
 			Description: "Show one customer with contact, account owner, tier and annual revenue. Needs a customer_id; list_customers has it.",

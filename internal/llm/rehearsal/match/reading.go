@@ -101,10 +101,16 @@ func (r *Reading) Said() (values []string) {
 
 // Unread are the words that nothing explains for sure and no tool knows.
 func (r *Reading) Unread() string {
-	all := r.c.All()
-	return language.Text(slices.DeleteFunc(r.left(unread, guessed), func(t language.Token) bool {
-		return t.Kind == language.Date || r.x.Is(t.Low, "idle", "who", "self", "reading", "present") || slices.ContainsFunc(all, func(of *Tool) bool { return of.Names(t.Stem) })
-	}))
+	var words []string
+	for i, t := range r.Tokens {
+		known := t.Kind == language.Date || t.Kind == language.Mark || r.x.Is(t.Low, "idle", "who", "self", "reading", "present") || slices.ContainsFunc(r.c.All(), func(of *Tool) bool { return of.Names(t.Stem) })
+		if !known && (r.uses[i] == unread || r.uses[i] == guessed) {
+			words = append(words, language.Text(r.Tokens[i:i+1]))
+		} else if n := len(words); n > 0 && words[n-1] != "…" {
+			words = append(words, "…") // of which the words between are understood
+		}
+	}
+	return strings.TrimSuffix(strings.Join(words, " "), " …")
 }
 
 // MeansPerson reports whether it is about somebody of the company, by one name or by both.
@@ -148,7 +154,7 @@ type Entity struct {
 	Column string   // the column of the rows that it is a value of: "assigned to …"
 
 	owns    bool   // possessive
-	located bool   // follows a preposition of place
+	Located bool   // follows a preposition of place
 	guess   bool   // nothing but its place says that it is a value
 	sort    string // of an id: the stem of what it identifies
 	at, end int    // its first token, and the one after its last

@@ -114,7 +114,7 @@ func (r *Reading) name(i int) {
 		return
 	}
 	e := r.entity(i)
-	ids := func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.located }
+	ids := func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.Located }
 	needed := func(f *Field) bool { return ids(f) && f.Required }
 	ofSort := func(f *Field) bool { return ids(f) && e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
 	only := func(f *Field) bool { return ids(f) && !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
@@ -201,7 +201,7 @@ func (r *Reading) entity(i int) Entity {
 	for r.isAnchor(before) {
 		before = r.beforeValue(before)
 	}
-	e.located = r.x.Is(r.low(before), "place")
+	e.Located = r.x.Is(r.low(before), "place")
 	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order
 	e.guess = !sure && !e.owns && r.Tokens[i].Kind == language.Word && (!r.Tokens[i].Capital || i == r.Order)
 	e.owns = e.owns || r.low(i-1) == "did" || r.low(i-1) == "does" && r.low(e.end) == "have"
@@ -227,9 +227,9 @@ func (r *Reading) columnBefore(at int) string {
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
 func (r *Reading) mayFilter(e Entity) bool {
 	other := func(f Filter) bool {
-		return f.Text != "" && !f.located && !doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && r.Tokens[e.at].Capital)
+		return f.Text != "" && !f.Located && !doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && r.Tokens[e.at].Capital)
 	}
-	return r.Tool.Lists() && (r.Target == nil || e.located || r.Target.Input == r.Tool.Relation() && !r.waits() && !e.owns && !r.Tokens[e.at-1].Owns) && !slices.ContainsFunc(r.Filters, other)
+	return r.Tool.Lists() && (r.Target == nil || e.Located || r.Target.Input == r.Tool.Relation() && !r.waits() && !e.owns && !r.Tokens[e.at-1].Owns) && !slices.ContainsFunc(r.Filters, other)
 }
 
 // ofOther reports whether a value is of another sort than the tool is about, by its form or, in an order, its name.
@@ -255,11 +255,11 @@ func (c *Catalog) Identify(tokens []language.Token) {
 				behind := digits && f.Is(ID) && english.Stem(f.Noun) == tokens[i-1].Stem && (f.Like != "" || f.Type == "integer")
 				return behind || like && t.Kind == language.Code && strings.HasPrefix(strings.ToUpper(t.Text), letters+"-")
 			})
-			if id != nil && digits {
-				letters := strings.TrimRight(id.Like, "0123456789")
-				t.Text = fmt.Sprintf("%s%0*s", letters, len(id.Like)-len(letters), t.Text)
-			}
 			if id != nil {
+				letters := strings.TrimRight(id.Like, "0123456789")
+				if number := strings.TrimPrefix(strings.ToUpper(t.Text), letters); strings.Trim(number, "0123456789") == "" { // 4, or TICK-4
+					t.Text = fmt.Sprintf("%s%0*s", letters, len(id.Like)-len(letters), number)
+				}
 				low := strings.ToLower(t.Text)
 				tokens[i] = language.Token{Text: t.Text, Low: low, Stem: low, Kind: language.Code, Owns: t.Owns, Sort: english.Stem(id.Noun)}
 				break
@@ -288,8 +288,7 @@ func (r *Reading) relation(i int) {
 	}
 }
 
-// doers are people by what they do: engineers, analysts, accountants.
-var doers = regexp.MustCompile(`(.{3}(er|or|ist|yst|tant)|intern)s$`)
+var doers = regexp.MustCompile(`(.{3}(er|or|ist|yst)|intern)s$`) // people by what they do: engineers, analysts
 
 // word explains a word that the tool itself uses, or an idle one.
 func (r reader) word(i int) {
@@ -329,6 +328,8 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 		return f.Is(ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns.Named(f.Name+"_id") != nil
 	}) != nil
 	switch {
+	case strings.HasSuffix(w.Low, "tants") && !r.isOurs(t.head): // accountants are no accounts
+		return 0, false
 	case at == inNoun:
 		return at.weight(), true
 	case r.x.Is(w.Low, "idle") && t.Columns.First(func(f *Field) bool { return f.Name == w.Low || f.also[s] && f.Is(Number) }) == nil:

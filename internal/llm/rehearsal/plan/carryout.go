@@ -145,7 +145,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) bool {
 	in := t.Inputs.First(func(in *match.Field) bool {
 		whose := !f.Self || p.Words.Is(in.Name, "person") && !p.Words.Is(in.Name, "outsider")
-		return f.Column == "" && in.IsText() && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, f.Text)).Rows) > 0
+		return f.Column == "" && in.IsText() && !(f.Located && len(f.Words) == 1 && in.Is(match.Title)) && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, f.Text)).Rows) > 0
 	})
 	if in != nil {
 		args[in.Name] = f.Text

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"countersign.dev/internal/agent"
@@ -42,7 +41,8 @@ var (
 	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? [^A-Z]`)
 	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
 	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team\b)`)
-	unsaid   = regexp.MustCompile(`^[^\n]*?(?: from number (\d+))?\n(?s:.*)\n- and \d+ more|^The \d+ [^\n]*:\n`)
+	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n`)
+	theirs   = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
 	which    = regexp.MustCompile(`(?i)^(?:and )?which (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$|^(?:and )?which ones? (.+)$`)
 	them     = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
 )
@@ -77,8 +77,11 @@ func (p *planner) read(messages []agent.Message) {
 	}
 	for _, m := range messages[:first] {
 		said := p.Words.Read(m.Text(), p.Today)
-		if m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further") && !others(p.Words, said)) {
-			p.before = p.onward(m.Text())
+		said = slices.DeleteFunc(said, func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
+		if m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more") && !others(p.Words, said)) {
+			p.before, p.named = p.onward(m.Text()), 0
+		} else if m.Role == agent.Assistant {
+			p.named += len(naming.FindAllString(m.Text(), -1)) - strings.Count(m.Text(), "\n- and ")
 		}
 	}
 	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
@@ -88,8 +91,11 @@ func (p *planner) read(messages []agent.Message) {
 func (p *planner) answer(question string) string {
 	tokens := p.tokens(question)
 	n := p.Words.Phrase("follow", language.Lows(tokens))
-	if p.before != "" && others(p.Words, tokens) {
-		return p.goOn(tokens, language.Text(tokens[n:n+1]))
+	if before := p.before; before != "" && others(p.Words, tokens) {
+		if e := run(func() string { return p.goOn(tokens, language.Text(tokens[n:n+1])) }); !e.none || !tokens[n].Capital {
+			return e.orWait()
+		}
+		p.before = before
 	}
 	const sentences, parts = " ? . ; ! ", " ? . ; ! and then also plus , "
 	for i, separators := range []string{sentences, parts, parts, ""} {
@@ -130,12 +136,6 @@ func (p *planner) both(tokens []language.Token) (text string) {
 		text += e.orWait() + "\n\n"
 	}
 	return strings.TrimSpace(text)
-}
-
-// others reports whether a question is the one before it about somebody else: "what about mine?", "and Ada's?"
-func others(x *language.Lexicon, tokens []language.Token) bool {
-	n := x.Phrase("follow", language.Lows(tokens))
-	return n > 0 && len(language.Lows(tokens)) == n+1 && (x.Is(tokens[n].Low, "self") || tokens[n].Owns)
 }
 
 // tokens reads a question, with what was named before for a pronoun, and numbers of things as their ids.
@@ -313,7 +313,7 @@ func (p *planner) order(c choice) string {
 func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	fits := func(t *match.Tool) bool {
 		return asked || !slices.ContainsFunc(tokens, func(w language.Token) bool {
-			idle := w.Kind != language.Word || p.Words.Is(w.Low, "idle", "self", "further", "polite") || t.Anchors(w.Stem)
+			idle := w.Kind != language.Word || p.Words.Is(w.Low, "idle", "self", "further", "polite", "sure") || t.Anchors(w.Stem)
 			return !idle || p.Words.Is(w.Low, "condition")
 		})
 	}
@@ -333,8 +333,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	case of.Info.Name == "":
 		return "There is no list here that could go on: ask for one first."
 	case input == "" && unsaid.MatchString(p.answered): // the first of them were named
-		started, _ := strconv.Atoi(append(unsaid.FindStringSubmatch(p.answered), "", "")[1])
-		p.skip = max(0, started-1) + len(naming.FindAllString(p.answered, -1)) - strings.Count(p.answered, "\n- and ")
+		p.skip = p.named
 		return run(func() string { return p.answer(p.before) }).orWait()
 	case input == "":
 		return "There is no further page: that was all of it."
@@ -356,6 +355,9 @@ func (p *planner) onward(said string) string {
 	}
 	if measures(p.Words, words) {
 		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
+	}
+	if of := theirs.FindStringSubmatch(said); of != nil && len(p.lists) > 0 && !p.single {
+		return before + " " + of[1]
 	}
 	if n := p.Words.Phrase("narrow", words); n > 0 {
 		return before + " " + strings.TrimSuffix(strings.Join(words[n:], " "), " ones")

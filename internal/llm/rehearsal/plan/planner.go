@@ -29,7 +29,8 @@ type planner struct {
 	said     string          // the last message of the person, whatever it belongs to
 	lists    []*speak.Answer // the lists before it
 	answered string          // the message before it
-	skip     int             // how many rows of it were named
+	named    int             // how many rows were named since
+	skip     int             // how many of them are not to be named again
 	single   bool            // it named one thing
 	refers   bool            // the question says so of a thing that was named before
 	waiting  bool            // a change was waiting for approval before it
@@ -62,6 +63,12 @@ func answersIn(messages []agent.Message) (out []*speak.Answer) {
 		}
 	}
 	return out
+}
+
+// others reports whether a question is the one before it about somebody else: "what about mine?", "and Ada's?"
+func others(x *language.Lexicon, tokens []language.Token) bool {
+	n := x.Phrase("follow", language.Lows(tokens))
+	return n > 0 && len(language.Lows(tokens)) == n+1 && (x.Is(tokens[n].Low, "self") || tokens[n].Owns || tokens[n].Capital)
 }
 
 // orWait is the end's text; an end that waits ends the plan around it too.
@@ -139,7 +146,7 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	lacks := lacking(c, tokens)
 	likely := ranked(c, clause)
 	orders := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return !r.Strong || !r.Tool.IsOrdered(c.Words, clause) })
-	why := map[bool]string{true: fmt.Sprintf(" because there is no tool that would %q this", speak.Clean(clause.Verb))}[len(orders) == 0 && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
+	why := map[bool]string{true: fmt.Sprintf(" because I have no way to %q this", speak.Clean(clause.Verb))}[len(orders) == 0 && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
 	for i, r := range append(orders, likely...) {
 		unread := speak.Clean(r.Unread())
 		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) && (r.Strong || r.Target != nil) || r.Strong && !r.Tool.Writes()); {

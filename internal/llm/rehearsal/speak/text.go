@@ -15,8 +15,7 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// How many rows a text names, and how many fields of each.
-const maxRows, maxFacts = 10, 3
+const maxRows, maxFacts = 10, 3 // rows that a text names, and fields of each
 
 // Failure passes on what a tool says of a failure, for people.
 func Failure(a *Answer) string {
@@ -44,9 +43,6 @@ func facts(t *match.Tool, one result.Row, keys []string) string {
 
 // lines names up to ten rows, with the fields that are given, or that were asked for, or with what describes them.
 func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
-	if rows = rows[min(r.Skip, len(rows)):]; r.Skip > 0 {
-		text = fmt.Sprintf(" from number %d", r.Skip+1)
-	}
 	for _, one := range rows[:min(len(rows), maxRows)] {
 		keys := given
 		if keys == nil {
@@ -187,6 +183,10 @@ func Column(r *match.Reading) string {
 
 // List answers from rows, and says whether they are all; before is how many of the list were shown already.
 func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) {
+	if rest := *l; r.Measure.Kind == "" && r.Skip > 0 {
+		before, rest.Rows = min(r.Skip, len(l.Rows)), l.Rows[min(r.Skip, len(l.Rows)):]
+		l = &rest
+	}
 	which, counted := narrowed(r, about), english.Count(len(l.Rows), r.Tool.Rows)
 	switch first := append(l.Rows, result.Row{})[0]; {
 	case r.Measure.Kind == "count" && r.Measure.By != "" && !l.More:
@@ -307,7 +307,10 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	if m.Kind == "lowest" || m.Kind == "oldest" {
 		slices.Reverse(rows)
 	}
-	n := map[bool]int{false: min(m.Count, len(rows)), true: len(rows)}[r.Skip > 0]
+	if skip := min(r.Skip, len(rows)); skip > 0 {
+		return fmt.Sprintf("After those %d come:", skip) + lines(r, rows[skip:], keys...)
+	}
+	n := min(m.Count, len(rows))
 	for m.Count == 1 && n < len(rows) && rows[n].Values[key] == rows[0].Values[key] { // none of those is the highest
 		n++
 	}
