@@ -299,9 +299,9 @@ func (r reader) word(i int) {
 	weight, anchor := r.weigh(t)
 	undeclared := len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), language.Measures...) // a column
 	weight = max(weight, map[bool]int{true: inMore.weight()}[undeclared])
-	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight()                                            // "tasks about search"
-	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low))           // "who works in Support?", "in Personal"
-	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] // "my manager's email" is not mine
+	topic := r.low(i-1) == "about" && r.low(i+1) == "" && (weight < inColumns.weight() || r.Tool.Inputs.First(func(f *Field) bool { return f.Is(Search) && f.Required }) != nil) // "tasks about search"
+	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low))                                                           // "who works in Support?", "in Personal"
+	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem]                                                 // "my manager's email" is not mine
 	switch {
 	case r.x.Is(t.Low, "leaders"): // are some of the rows, and a column of them
 	case r.Tool.Lists() && r.isOurs(r.Tool.head) && doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
