@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -42,6 +43,20 @@ func Sum(rows []Row, key string) (total float64) {
 		total += n
 	}
 	return total
+}
+
+// Share is the sum of a field over rows, divided by a number, in hundredths.
+func Share(rows []Row, key string, by int) json.Number {
+	return json.Number(strconv.FormatFloat(Cents(Sum(rows, key)/float64(by)), 'f', -1, 64))
+}
+
+// Grouped are the rows by the text of a field.
+func Grouped(rows []Row, key string) map[string][]Row {
+	groups := map[string][]Row{}
+	for _, one := range rows {
+		groups[one.Text(key)] = append(groups[one.Text(key)], one)
+	}
+	return groups
 }
 
 // Rows are the objects of a list. Any other data has none.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign.dev/internal/fault"
 )
 
 // Everything, as the only name in a tool's untrusted fields, means that no text
@@ -198,3 +200,10 @@ func (m *marker) untrusted() bool {
 	}
 	return false
 }
+
+// Markdown makes 300 characters of a text safe in markdown: no layout, link or picture.
+func Markdown(text string) string {
+	return markdown.Replace(fault.Clip(strings.Join(strings.Fields(text), " "), 300))
+}
+
+var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "[", `\[`, "<", `\<`, "![", `!\[`)

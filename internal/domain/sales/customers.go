@@ -22,6 +22,9 @@ func (s *Server) customerTools() []tool.Tool {
 			}, {
 				Said: `\bcustomers?\b.*\b(at risk|unhappy|happy|satisfied|churn\w*)\b|\bhow (satisfied|happy) (are|is)\b.*\bcustomers?\b|\bcustomer satisfaction\b|\bchurn( rate)?\b`,
 				Tell: "How satisfied customers are is not kept here",
+			}, {
+				Said: `\b(our|new|many|my|show|list) leads\b|\bleads (do|by|from)\b`,
+				Tell: "Leads are not kept here, only deals and customers",
 			}},
 			Description: "Show one customer with contact, account owner, tier and annual revenue. Needs a customer_id; list_customers has it.",
 			Untrusted:   []string{"name", "email", "phone", "company", "industry", "street", "city", "state", "zip", "country"},

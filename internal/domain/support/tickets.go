@@ -24,7 +24,7 @@ func (s *Server) ticketTools() []tool.Tool {
 				Tell: "Tickets can be read and closed here, not opened",
 			}, {
 				Said: `\bslas?\b|\b(response|resolution|reaction) times?\b|\bhow long\b.*\btickets?\b`,
-				Tell: "Deadlines and times of reaction are not kept with tickets here",
+				Tell: "Deadlines are not kept with tickets here, and how long they take is not worked out",
 			}},
 			Noun: "tickets", Narrow: "more words, status, priority or customer", Untrusted: customerTexts,
 		}, s.searchTickets),

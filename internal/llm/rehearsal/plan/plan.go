@@ -168,7 +168,10 @@ func (p *planner) tokens(question string) []language.Token {
 func (p *planner) goOn(tokens []language.Token, more string) string {
 	before := strings.TrimRight(p.before, " ?!.")
 	p.before, p.guesses = "", true
-	attempts := []string{before + " in " + more}
+	attempts, dated := []string{before + " in " + more}, func(t language.Token) bool { return t.Kind == language.Date }
+	if slices.ContainsFunc(tokens, dated) { // another period takes the place of one
+		attempts[0] = language.Text(slices.DeleteFunc(p.Words.Read(before, p.Today), dated)) + " in " + more
+	}
 	for _, c := range p.choose(p.tokens(before), "") {
 		if c.Tool.Writes() {
 			break
@@ -353,7 +356,8 @@ func (p *planner) onward(said string) string {
 	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") {
 		return before + " " + by
 	}
-	if measures(p.Words, words) {
+	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") })
+	if short := len(content) > 0 && len(content) < 4 && measures(p.Words, content[:1]); short || measures(p.Words, words) { // "what's the total value?"
 		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
 	}
 	if of := theirs.FindStringSubmatch(said); of != nil && len(p.lists) > 0 && !p.single {

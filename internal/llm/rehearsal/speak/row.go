@@ -3,10 +3,8 @@ package speak
 
 import (
 	"encoding/json"
-	"strings"
 
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -31,9 +29,5 @@ func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
 	return a
 }
 
-// Clean makes 300 characters of a text safe in markdown: no layout, link or picture.
-func Clean(t string) string {
-	return markdown.Replace(fault.Clip(strings.Join(strings.Fields(t), " "), 300))
-}
-
-var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "[", `\[`, "<", `\<`, "![", `!\[`)
+// Clean is [result.Markdown].
+func Clean(t string) string { return result.Markdown(t) }

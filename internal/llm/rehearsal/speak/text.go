@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,7 +133,7 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	label := Label(r.Tool, key)
 	yes, isBool := data.Values[key].(bool)
 	switch {
-	case key == "":
+	case key == "" || slices.Contains(language.Lows(r.Tokens), "against"):
 		return Record(r.Tool, name, data)
 	case data.Masked(key):
 		return hidden(whose+" "+label, r.Tool.Column(key))
@@ -219,9 +220,14 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	return answer + map[bool]string{true: ` Say "next page" to see them.`}[l.More && r.Measure.Kind == ""]
 }
 
+var asking = regexp.MustCompile(`(?i)^(?:did|do|have|has) (?:i|we) `)
+
 // narrowed says in brackets what a list was kept to, in the question's words.
 func narrowed(r *match.Reading, about Thing) string {
 	parts := slices.DeleteFunc(append(r.Said(), r.Assumed), func(said string) bool { return said == "" })
+	for i := range parts {
+		parts[i] = asking.ReplaceAllString(parts[i], "")
+	}
 	if r.Target != nil {
 		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: about.Name}[r.Target.Entity.Self])
 	}
@@ -287,13 +293,9 @@ func added(r *match.Reading, rows []result.Row, key, which string) string {
 	}
 	all := result.Row{Values: map[string]any{}}
 	for _, k := range keys {
-		all.Values[k] = sum(rows, k, by)
+		all.Values[k] = result.Share(rows, k, by)
 	}
 	return fmt.Sprintf("In all%s, over %s: %s%s.", which, english.Count(len(rows), r.Tool.Rows), strings.TrimPrefix(adding[kind], Label(r.Tool, key)+" "), facts(r.Tool, all, keys)) + list
-}
-
-func sum(rows []result.Row, key string, by int) json.Number {
-	return json.Number(strconv.FormatFloat(result.Cents(result.Sum(rows, key)/float64(by)), 'f', -1, 64))
 }
 
 // ranked names the extreme rows, or the values of a column whose rows have the largest sums.
@@ -336,15 +338,12 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 
 // totals adds up a column over the rows that share a value, or averages it: one row for each value.
 func totals(r *match.Reading, rows []result.Row, key string) (out []result.Row) {
-	by, shared := r.Measure.By, map[string][]result.Row{}
-	for _, one := range rows {
-		shared[one.Text(by)] = append(shared[one.Text(by)], one)
-	}
+	by, shared := r.Measure.By, result.Grouped(rows, r.Measure.By)
 	for _, name := range slices.Sorted(maps.Keys(shared)) {
 		of := json.Number(strconv.Itoa(len(shared[name])))
 		if name != "" || key == "" || r.Measure.Kind == "count" {
 			n := map[bool]int{true: len(shared[name]), false: 1}[r.Measure.Kind == "average"]
-			out = append(out, result.Row{Keys: []string{"name", key, r.Tool.Rows}, Values: map[string]any{"name": cmp.Or(r.Tool.Column(by).Prose(by, name), "none"), key: sum(shared[name], key, n), r.Tool.Rows: of}})
+			out = append(out, result.Row{Keys: []string{"name", key, r.Tool.Rows}, Values: map[string]any{"name": cmp.Or(r.Tool.Column(by).Prose(by, name), "none"), key: result.Share(shared[name], key, n), r.Tool.Rows: of}})
 		}
 	}
 	return out
