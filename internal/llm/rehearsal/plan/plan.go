@@ -144,10 +144,11 @@ func (p *planner) tokens(question string) []language.Token {
 	for i, t := range tokens {
 		named, n, next := p.subject, calendar.Ordinal(t.Low), append(slices.Clone(tokens[i+1:min(i+2, len(tokens))]), language.Token{Kind: language.Mark})[0]
 		ofPerson := func(t *match.Tool) bool { return p.Words.Is(t.Noun, "person") && t.Columns.Named(next.Low) != nil }
+		asks := func(w string) bool { return w != next.Low && !p.Words.Is(w, "idle", "self", "who") }
 		switch shown := naming.FindAllStringSubmatch(p.answered, n); {
 		case n > 0 && n == len(shown) && next.Low == "one":
 			named = cmp.Or(shown[n-1][1], shown[n-1][2])
-		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "in my department"
+		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || p.Words.Is(next.Low, "superior") && slices.ContainsFunc(language.Lows(tokens), asks) && !p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "what does my boss earn?", "in my department"
 			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
 			if named = append(pointing.FindStringSubmatch(said), "", "")[1]; named != "" {
 				tokens[i+1] = language.Token{Kind: language.Mark}
@@ -343,11 +344,6 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	default:
 		return speak.List(p.Attempt(of, match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
 	}
-}
-
-// measures reports whether words ask for a measure, an order or a reason of what was shown before, or for something of other sections.
-func measures(x *language.Lexicon, words []string, or ...string) bool {
-	return slices.ContainsFunc(append(or, language.Measures[3:]...), func(section string) bool { return x.Only(section, words) }) || x.Phrase("sort", words) > 0 || strings.Join(words, " ") == "why"
 }
 
 // onward joins what goes on with a question to it: "which of them are paid?", "how many are there?", "sort them by date".

@@ -71,6 +71,11 @@ func others(x *language.Lexicon, tokens []language.Token) bool {
 	return n > 0 && len(language.Lows(tokens)) == n+1 && (x.Is(tokens[n].Low, "self") || tokens[n].Owns || tokens[n].Capital)
 }
 
+// measures reports whether words ask for a measure, an order or a reason of what was shown before, or for something of other sections.
+func measures(x *language.Lexicon, words []string, or ...string) bool {
+	return slices.ContainsFunc(append(or, language.Measures[3:]...), func(section string) bool { return x.Only(section, words) }) || x.Phrase("sort", words) > 0 || strings.Join(words, " ") == "why"
+}
+
 // orWait is the end's text; an end that waits ends the plan around it too.
 func (e end) orWait() string {
 	if e.waits {
