@@ -101,9 +101,9 @@ func (r *Reading) Said() (values []string) {
 
 // Unread are the words that nothing explains for sure and no tool knows.
 func (r *Reading) Unread() string {
-	var words []string
+	words, all := []string(nil), r.c.All()
 	for i, t := range r.Tokens {
-		known := t.Kind == language.Date || t.Kind == language.Mark || r.x.Is(t.Low, "idle", "who", "self", "reading", "present") || slices.ContainsFunc(r.c.All(), func(of *Tool) bool { return of.Names(t.Stem) })
+		known := t.Kind == language.Date || t.Kind == language.Mark || r.x.Is(t.Low, "idle", "who", "self", "reading", "present") || slices.ContainsFunc(all, func(of *Tool) bool { return of.Names(t.Stem) })
 		if !known && (r.uses[i] == unread || r.uses[i] == guessed) {
 			words = append(words, language.Text(r.Tokens[i:i+1]))
 		} else if n := len(words); n > 0 && words[n-1] != "…" {
