@@ -1,6 +1,12 @@
 package result
 
-import "regexp"
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	"countersign.dev/internal/english"
+)
 
 // Fields describes a tool for readers that are no language model: the planner,
 // the page and the documentation. It travels only to our own gateway.
@@ -68,3 +74,40 @@ const (
 
 // Shows lists the Show constants.
 func Shows() []string { return []string{ShowYear, ShowChange, ShowDetail, ShowState, ShowCode} }
+
+// Signs are what may be said of values that are no choice: of numbers, of none, of a day.
+var Signs = []string{"negative", "zero", "positive", "none", "today"}
+
+// Phrase is what people say for a value of a field, or for several ("open").
+type Phrase struct {
+	Words  []string // in lower case
+	Values []any    // a value of the choice, one of Signs, or true of a switch
+}
+
+// Phrases are what people say for the values of a field, the longest first: "past due" says
+// more than "due". Those of a choice are said as they are, too; a switch is said by its name.
+func (f Field) Phrases(values []string, choice bool, toggle string) (out []Phrase) {
+	add := func(text string, value any) {
+		words := english.Words(text)
+		i := slices.IndexFunc(out, func(p Phrase) bool { return slices.Equal(p.Words, words) })
+		if i < 0 {
+			i, out = len(out), append(out, Phrase{Words: words})
+		}
+		out[i].Values = append(out[i].Values, value)
+	}
+	if toggle != "" {
+		for _, text := range append(slices.Clone(f.Synonyms), toggle) {
+			add(text, true)
+		}
+	}
+	for _, value := range slices.Concat(values, Signs) {
+		if choice && slices.Contains(values, value) {
+			add(value, value)
+		}
+		for _, text := range f.Values[value] {
+			add(text, value)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Phrase) int { return cmp.Compare(len(b.Words), len(a.Words)) })
+	return out
+}

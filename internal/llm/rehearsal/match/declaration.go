@@ -71,7 +71,7 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 		f := newField(p, meta.Input[p.Name])
 		t.Own = t.Own || f.Self && !f.Required
 		for _, p := range f.phrases {
-			t.say(inValues, p.words...)
+			t.say(inValues, p.Words...)
 		}
 		if t.Inputs = append(t.Inputs, f); !f.Is(Paging) {
 			t.say(inMore, append(f.Synonyms, f.Name)...)
@@ -245,20 +245,11 @@ type Field struct {
 	Words           []string // of the name
 	Noun            string   // what an id identifies: "employee" of root_employee_id
 
-	stems   english.Set // of the name
-	also    english.Set // of the synonyms
-	side    side        // of a number or a date
-	base    string      // the name without the word for its side
-	phrases []phrase    // longest first: "past due" says more than "due"
-}
-
-// Signs are what may be said of values that are no choice: of numbers, of none, of a day.
-var Signs = []string{"negative", "zero", "positive", "none", "today"}
-
-// phrase is what people say for a value of a choice or a switch, or for several ("open").
-type phrase struct {
-	words  []string
-	values []any
+	stems   english.Set     // of the name
+	also    english.Set     // of the synonyms
+	side    side            // of a number or a date
+	base    string          // the name without the word for its side
+	phrases []result.Phrase // for its values
 }
 
 func newField(p schema.Property, meta result.Field) *Field {
@@ -272,33 +263,8 @@ func newField(p schema.Property, meta result.Field) *Field {
 		f.Show = cmp.Or(f.Show, result.ShowYear)
 	}
 	f.also = english.Stems(english.Words(strings.Join(meta.Synonyms, " "))...)
-	f.readPhrases()
+	f.phrases = f.Phrases(f.Enum, f.Is(Choice), map[bool]string{true: f.Name}[f.Type == "boolean"])
 	return f
-}
-
-func (f *Field) readPhrases() {
-	add := func(text string, value any) {
-		words := english.Words(text)
-		i := slices.IndexFunc(f.phrases, func(p phrase) bool { return slices.Equal(p.words, words) })
-		if i < 0 {
-			i, f.phrases = len(f.phrases), append(f.phrases, phrase{words: words})
-		}
-		f.phrases[i].values = append(f.phrases[i].values, value)
-	}
-	if f.Type == "boolean" {
-		for _, text := range append(f.Synonyms, f.Name) {
-			add(text, true)
-		}
-	}
-	for _, value := range slices.Concat(f.Enum, Signs) {
-		if f.Is(Choice) && slices.Contains(f.Enum, value) {
-			add(value, value)
-		}
-		for _, text := range f.Values[value] {
-			add(text, value)
-		}
-	}
-	slices.SortStableFunc(f.phrases, func(a, b phrase) int { return cmp.Compare(len(b.words), len(a.words)) })
 }
 
 // kind sorts an input or a column by what it holds.

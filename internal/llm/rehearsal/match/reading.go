@@ -48,6 +48,7 @@ type Reading struct {
 	Vague   bool           // it has nothing but a name
 	Plural  bool           // that word is in the plural
 	Assumed string         // what it is kept to, although the question does not say so
+	Topic   bool           // texts are searched for what it is about
 	Guide   []string       // what it asks instructions for
 	Each    int            // how many things an order makes, each with a text of its own
 	Skip    int            // how many rows were named before
@@ -85,6 +86,11 @@ func (r *Reading) waits() bool { return r.Target != nil && r.Target.Entity.end =
 
 // Guesses reports whether the reading rests on a value that may be none.
 func (r *Reading) Guesses() bool { return r.Vague || slices.Contains(r.uses, guessed) }
+
+// Searches reports whether texts are searched for words of the question.
+func (r *Reading) Searches() bool {
+	return r.Tool.Inputs.First(func(f *Field) bool { return f.Is(Search) && r.Args[f.Name] != nil && r.Args[f.Name] != f.All }) != nil
+}
 
 // Said are the values that narrow the answer, in the question's words.
 func (r *Reading) Said() (values []string) {

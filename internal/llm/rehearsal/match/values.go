@@ -176,33 +176,63 @@ func (r reader) choices() {
 	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.States) {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
-				by, extreme := r.Tool.Columns.Named(strings.Join(p.words, "_")+"_by") != nil && r.has("who") || r.low(i-1) == "who" && r.has("most", "fewest"), f.Is(Number) && r.has("most", "least") // "who approved it" asks for no state
+				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.has("who") || r.low(i-1) == "who" && r.has("most", "fewest"), f.Is(Number) && r.has("most", "least") // "who approved it" asks for no state
 				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                          // "Acme Enterprise"
 				happened := dated && f.Is(Choice) && r.Tool.column(func(f *Field) bool { return f.Is(Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != ""                                      // "opened this week"
-				if f.Is(Choice) && r.taken(f) && (r.low(i-1) == "and" || r.low(i-1) == "or") && r.reads(i, p.words) {
+				if f.Is(Choice) && r.taken(f) && (r.low(i-1) == "and" || r.low(i-1) == "or") && r.reads(i, p.Words) {
 					r.negations++ // "high and critical tickets" are two questions
 				}
-				if r.taken(f) || by || extreme || named || happened || dated && f.Is(Date) || !r.reads(i, p.words) {
+				if r.taken(f) || by || extreme || named || happened || dated && f.Is(Date) || !r.reads(i, p.Words) {
 					continue
 				}
-				switch r.take(given, i, len(p.words), 4); {
+				switch r.take(given, i, len(p.Words), 4); {
 				case f.Is(Choice) && r.low(i-1) == "not" && r.Tool.Lists(): // "not solved" is any other value
 					r.take(given, i-1, 1, 0)
-					other := func(text string, _ float64) bool { return !slices.Contains(p.values, any(text)) }
+					other := func(text string, _ float64) bool { return !slices.Contains(p.Values, any(text)) }
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: other})
 				case f.Is(Date): // of which only today has words
 					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.Format(time.DateOnly)
-				case slices.Contains([]string{"is", "was", "has", "did"}, r.low(0)) && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
-					r.take(meant, i, len(p.words), 0)
+				case slices.Contains([]string{"is", "was", "has", "did"}, r.low(0)) && r.low(1) != "there" && i+len(p.Words) == len(language.Lows(r.Tokens)):
+					r.take(meant, i, len(p.Words), 0)
 					r.Asked[english.Stem(f.Words[0])] = true // "is the order paid?" asks for its state, of whatever state it is
-				case len(p.values) == 1 && r.Tool.Inputs.Named(f.Name) == f:
-					r.Args[f.Name], r.Asked[r.Tokens[i].Stem] = p.values[0], f.Type == "boolean" // "what is blocked, and by what?"
+				case len(p.Values) == 1 && r.Tool.Inputs.Named(f.Name) == f:
+					r.Args[f.Name], r.Asked[r.Tokens[i].Stem] = p.Values[0], f.Type == "boolean" // "what is blocked, and by what?"
 				case r.Tool.Lists():
-					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: p.values})
+					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: p.Values})
 				}
 			}
 		}
 	}
+}
+
+// topic takes all of the text behind "tickets about" as what is searched for, whatever else its words mean.
+func (r reader) topic(i int) {
+	f := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(Search) && !r.taken(f) })
+	about := r.x.Is(r.low(i), "topic") || r.low(i) == "for" && r.has("search")
+	if f == nil || !about || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
+		return
+	}
+	var words []string
+	end := i + 1
+	for ; end < len(r.Tokens) && !r.leavesTopic(end); end++ {
+		if !slices.Contains(english.Function, r.low(end)) {
+			words = append(words, r.Tokens[end].Text)
+		}
+		r.take(given, end, 1, 0)
+	}
+	if len(words) > 0 {
+		r.Args[f.Name], r.Topic = strings.Join(words, " "), true
+		r.take(read, i, 1, 1)
+	}
+}
+
+// leavesTopic reports whether a word goes on with the question behind the text that is searched for: a value that narrows it, or a word of its sentence.
+func (r reader) leavesTopic(i int) bool {
+	t, next := r.Tokens[i], append(slices.Clone(r.Tokens[i+1:]), language.Token{Kind: language.Mark})[0]
+	return r.uses[i] == given || t.Kind == language.Date || t.Kind == language.Mark ||
+		slices.Contains([]string{"that", "which", "who", "are", "is", "was", "were", "do", "does", "did", "have", "has", "since"}, t.Low) ||
+		slices.Contains([]string{"in", "from", "by", "with"}, t.Low) && (next.Capital || next.Kind == language.Date || r.x.Is(next.Low, "self")) ||
+		t.Low == "and" && r.x.Is(next.Low, "reading", "present", "self")
 }
 
 // reads reports whether the unread words from the i-th are these, in any form.

@@ -48,7 +48,7 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 		r.uses[r.Order], r.Score, r.anchored = meant, inNoun.weight(), onlyIDs || named || t.verb == r.Verb && !c.Words.Is(r.Verb, "vague")
 	}
 	r.choices()
-	for _, explain := range []func(i int){r.value, r.relation, r.measure, r.word, r.name} {
+	for _, explain := range []func(i int){r.topic, r.value, r.relation, r.measure, r.word, r.name} {
 		for i := range r.Tokens {
 			if r.uses[i] == unread {
 				explain(i)
@@ -87,7 +87,7 @@ func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
 	text := strings.Join(words, " ")
 	m, opening := append(deed.FindStringSubmatch(language.Text(clause.Tokens)), "", "", ""), howto.FindString(text)
 	measured := slices.ContainsFunc(words, func(w string) bool { return x.Is(w, language.Measures...) }) // "the most helpful article"
-	named := clause.negations == 0 && len(words) > 0 && !measured && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide")
+	named := clause.negations == 0 && len(words) > 0 && !measured && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide") && !slices.ContainsFunc(words, func(w string) bool { return x.Is(w, "topic") })
 	guides := (opening != "" || named) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
 	f := t.Inputs.First(func(f *Field) bool { return f.Is(Search) && (guides || f.also[strings.ToLower(m[1])]) })
 	other := slices.ContainsFunc(clause.Tokens, func(w language.Token) bool {
@@ -167,7 +167,7 @@ func (r *Reading) begins(i int) bool {
 	if t.Kind != language.Word || t.Owns || r.x.Is(t.Low, "self") || t.Capital && i != r.Order {
 		return t.Kind != language.Number && t.Kind != language.Date && t.Kind != language.Mark
 	}
-	return (r.x.MayBeValue(t.Low) || strings.HasSuffix(t.Low, "ing") && r.isAnchor(i+1) || r.x.Is(r.low(i-1), "topic") || r.low(i-1) == "for" && r.has("search")) && (i != r.Order || r.beforeValue(i+2) != i) // "billing tickets", not "burn the books"
+	return (r.x.MayBeValue(t.Low) || strings.HasSuffix(t.Low, "ing") && r.isAnchor(i+1)) && (i != r.Order || r.beforeValue(i+2) != i) // "billing tickets", not "burn the books"
 }
 
 // beforeValue is the first token before the i-th that is no article.
@@ -186,7 +186,7 @@ func (r *Reading) entity(i int) Entity {
 	for e.end < len(r.Tokens) && !e.owns {
 		t := r.Tokens[e.end]
 		titled := r.Tool.Writes() && r.low(i-1) == "called" && r.low(e.end) != "" && r.uses[e.end] <= read && !r.x.Is(t.Low, "place") // "called Test the pump"
-		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low) || r.x.Is(r.low(i-1), "topic") || r.low(i-1) == "for" && r.has("search")); e.end > i && !titled && (r.uses[e.end] != unread || !goesOn) {
+		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low)); e.end > i && !titled && (r.uses[e.end] != unread || !goesOn) {
 			break
 		}
 		e.Text = strings.TrimSpace(e.Text + " " + t.Text)
@@ -299,9 +299,9 @@ func (r reader) word(i int) {
 	weight, anchor := r.weigh(t)
 	undeclared := len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), language.Measures...) // a column
 	weight = max(weight, map[bool]int{true: inMore.weight()}[undeclared])
-	topic := r.low(i-1) == "about" && r.low(i+1) == "" && (weight < inColumns.weight() || r.Tool.Inputs.First(func(f *Field) bool { return f.Is(Search) && f.Required }) != nil) // "tasks about search"
-	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low))                                                           // "who works in Support?", "in Personal"
-	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem]                                                 // "my manager's email" is not mine
+	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight()                                            // which of no other tool's texts
+	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low))           // "who works in Support?", "in Personal"
+	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] // "my manager's email" is not mine
 	switch {
 	case r.x.Is(t.Low, "leaders"): // are some of the rows, and a column of them
 	case r.Tool.Lists() && r.isOurs(r.Tool.head) && doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people

@@ -161,7 +161,7 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	case f.Values != nil && one.Values[f.Column] == nil:
 		return slices.Contains(f.Values, any("none"))
 	case f.Values != nil:
-		return slices.ContainsFunc([]any{one.Values[f.Column], n, match.Signs[1+cmp.Compare(n, 0)]}, func(v any) bool { return slices.Contains(f.Values, v) })
+		return slices.ContainsFunc([]any{one.Values[f.Column], n, result.Signs[1+cmp.Compare(n, 0)]}, func(v any) bool { return slices.Contains(f.Values, v) })
 	case f.Column != "":
 		one.Keys = []string{f.Column}
 	case f.Self:

@@ -101,7 +101,7 @@ func (p *planner) answer(question string) string {
 	for i, separators := range []string{sentences, parts, parts, ""} {
 		p.guesses = i >= 2
 		if plans := p.parts(tokens, separators); len(plans) > 0 {
-			if !plans[0][0].Tool.Writes() && lacking(p.Catalog, tokens) != "" {
+			if !plans[0][0].Tool.Writes() && !plans[0][0].Topic && lacking(p.Catalog, tokens) != "" {
 				return decline(p.Catalog, tokens)
 			}
 			if slices.ContainsFunc(plans, func(c choice) bool { return !c[0].Strong && (len(c[0].Tokens) == 1 || !c[0].OpensAnew(p.Words)) }) {
