@@ -199,6 +199,7 @@ const fields = pairs(`
   Warning = Warnung
   Weighted pipeline = Gewichtete Pipeline
   Year = Jahr
+  day = Tag
   days = Tage`);
 
 const states = pairs(`

@@ -78,7 +78,7 @@ function declaredNumber(value, row, about) {
   if (!unit) return undefined;
   if (/^[A-Z]{3}$/.test(unit)) return moneyText(value, row.currency ?? unit, signDisplay);
   const digits = value.toLocaleString(locale, { maximumFractionDigits: 2, signDisplay });
-  return unit === "percent" ? `${digits}%` : `${digits} ${t(unit)}`;
+  return unit === "percent" ? `${digits}%` : `${digits} ${t(value === 1 ? unit.replace(/s$/, "") : unit)}`;
 }
 
 function numberText(key, value, row) {

@@ -47,6 +47,9 @@ func (f Field) Figure(spelled, currency string) string {
 	case unit == "percent":
 		return sign + digits + "%"
 	}
+	if digits == "1" {
+		unit = strings.TrimSuffix(unit, "s") // 1 day
+	}
 	return strings.TrimSpace(sign + digits + " " + unit)
 }
 

@@ -16,6 +16,7 @@ func TestFiguresHaveSignsSeparatorsAndUnits(t *testing.T) {
 		{result.Field{Unit: "CHF"}, "12.05", "", "12.05 CHF"},
 		{result.Field{Unit: "percent"}, "49.5", "USD", "49.5%"},
 		{result.Field{Unit: "days", Show: result.ShowChange}, "3", "", "+3 days"},
+		{result.Field{Unit: "days"}, "1", "", "1 day"},
 		{result.Field{Show: result.ShowChange}, "0", "", "0"},
 		{result.Field{Show: result.ShowYear}, "2026", "", "2026"},
 		{result.Field{}, "1000", "", "1,000"},

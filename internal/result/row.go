@@ -141,10 +141,10 @@ func (r Row) nameKey() string {
 }
 
 // Says reports whether a field is a short text that describes the row: no id, address, figure
-// or date, and not hidden.
+// or date, no sentence, and not hidden.
 func (r Row) Says(key string) bool {
 	t := r.Text(key)
-	return t != "" && len(t) <= 40 && key != "currency" && !IsID(key) && !r.Masked(key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
+	return t != "" && len(t) <= 40 && !strings.HasSuffix(t, ".") && key != "currency" && !IsID(key) && !r.Masked(key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
 }
 
 // Nests reports whether a field has other rows, or an empty list.

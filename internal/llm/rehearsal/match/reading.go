@@ -57,7 +57,8 @@ type Reading struct {
 	c        *Catalog
 	x        *language.Lexicon
 	uses     []use
-	anchored bool // a word says what the tool is about, or what it answers
+	heads    []bool // which tokens begin what is used for one thing
+	anchored bool   // a word says what the tool is about, or what it answers
 }
 
 // Target is a thing whose id an input of a tool needs.
@@ -87,16 +88,11 @@ func (r *Reading) waits() bool { return r.Target != nil && r.Target.Entity.end =
 // Guesses reports whether the reading rests on a value that may be none.
 func (r *Reading) Guesses() bool { return r.Vague || slices.Contains(r.uses, guessed) }
 
-// Searches reports whether texts are searched for words of the question.
-func (r *Reading) Searches() bool {
-	return r.Tool.Inputs.First(func(f *Field) bool { return f.Is(Search) && r.Args[f.Name] != nil && r.Args[f.Name] != f.All }) != nil
-}
-
 // Said are the values that narrow the answer, in the question's words.
 func (r *Reading) Said() (values []string) {
 	for i, t := range r.Tokens {
 		switch isValue := r.uses[i] == given || r.uses[i] == guessed; {
-		case isValue && i > 0 && r.uses[i-1] == r.uses[i]:
+		case isValue && i > 0 && r.uses[i-1] == r.uses[i] && (!r.heads[i] || t.Low == "and"):
 			values[len(values)-1] += " " + t.Text
 		case isValue:
 			values = append(values, t.Text)
@@ -180,7 +176,7 @@ type reader struct{ *Reading }
 // take gives n tokens a use, for so many points.
 func (r *Reading) take(as use, at, n, score int) {
 	for i := at; i < at+n; i++ {
-		if r.uses[i] = as; as == given && r.x.Is(r.low(i), "negation") { // it is part of a value
+		if r.uses[i], r.heads[i] = as, i == at; as == given && r.x.Is(r.low(i), "negation") { // it is part of a value
 			r.negations--
 		}
 	}

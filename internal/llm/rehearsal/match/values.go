@@ -187,7 +187,7 @@ func (r reader) choices() {
 				}
 				switch r.take(given, i, len(p.Words), 4); {
 				case f.Is(Choice) && r.low(i-1) == "not" && r.Tool.Lists(): // "not solved" is any other value
-					r.take(given, i-1, 1, 0)
+					r.take(given, i-1, 1+len(p.Words), 0)
 					other := func(text string, _ float64) bool { return !slices.Contains(p.Values, any(text)) }
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: other})
 				case f.Is(Date): // of which only today has words
@@ -218,11 +218,11 @@ func (r reader) topic(i int) {
 		if !slices.Contains(english.Function, r.low(end)) {
 			words = append(words, r.Tokens[end].Text)
 		}
-		r.take(given, end, 1, 0)
 	}
 	if len(words) > 0 {
 		r.Args[f.Name], r.Topic = strings.Join(words, " "), true
 		r.take(read, i, 1, 1)
+		r.take(given, i+1, end-i-1, 0)
 	}
 }
 

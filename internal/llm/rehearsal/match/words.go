@@ -36,7 +36,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 
 func (c *Catalog) reading(t *Tool, clause Clause) *Reading {
 	clause.Tokens = slices.Clone(clause.Tokens)
-	return &Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: english.Set{}, c: c, x: c.Words, uses: make([]use, len(clause.Tokens))}
+	return &Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: english.Set{}, c: c, x: c.Words, uses: make([]use, len(clause.Tokens)), heads: make([]bool, len(clause.Tokens))}
 }
 
 // Attempt reads a clause as far as it goes: each step explains more of its words.

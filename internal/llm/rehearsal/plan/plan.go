@@ -342,7 +342,9 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	case input == "":
 		return "There is no further page: that was all of it."
 	default:
-		return speak.List(p.Attempt(of, match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
+		r := p.Attempt(of, match.NewClause(p.Words, p.tokens(p.before), "")) // what was asked for is named on each page
+		r.Measure, r.Skip = match.Measure{}, 0
+		return speak.List(r, speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
 	}
 }
 
