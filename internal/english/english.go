@@ -17,6 +17,9 @@ import (
 // Stem cuts a word in lower case to what its forms share, which need not be a word
 // (Snowball's English stemmer).
 func Stem(word string) string {
+	if strings.HasPrefix(word, "engineer") { // which has nothing to do with engines
+		return "engineer"
+	}
 	env := snowballstem.NewEnv(word)
 	english.Stem(env)
 	return env.Current()

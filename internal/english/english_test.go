@@ -7,13 +7,16 @@ import (
 )
 
 func TestFormsOfAWordMeet(t *testing.T) {
-	for _, group := range []string{"salary salaries", "manage managing managed manages", "review reviews reviewing reviewed", "hire hired hires hiring", "direct directly", "box boxes", "employee employees"} {
+	for _, group := range []string{"salary salaries", "manage managing managed manages", "review reviews reviewing reviewed", "hire hired hires hiring", "direct directly", "box boxes", "employee employees", "engineer engineers engineering"} {
 		words := strings.Fields(group)
 		for _, w := range words {
 			if Stem(w) != Stem(words[0]) {
 				t.Errorf("%q has stem %q, %q has %q", w, Stem(w), words[0], Stem(words[0]))
 			}
 		}
+	}
+	if Stem("engineering") == Stem("engine") {
+		t.Error("engineering is taken for a form of engine")
 	}
 }
 

@@ -20,6 +20,9 @@ func (s *Server) dealTools() []tool.Tool {
 			}, {
 				Said: `\b(win|winning|conversion|close|closing) rate\b`,
 				Tell: "No rate of won deals is worked out here; you can ask how many deals were won, and how many were lost",
+			}, {
+				Said: `\b(top|best) (sellers?|salesperson|salespeople|sales ?rep|reps?)\b`,
+				Tell: "Sellers are not ranked here; you can ask for won deals by owner",
 			}},
 			Noun: "deals", Narrow: "stage, owner, customer, value or closing date", Untrusted: []string{"deal_name", "customer_name", "notes", "loss_reason"},
 		}, s.listDeals),

@@ -19,7 +19,7 @@ type Task struct {
 
 	Unblocks  int     `json:"unblocks,omitempty" jsonschema_description:"With ready: how many open tasks wait for this one." field:"label=Unblocks"`
 	BlockedBy []int64 `json:"blocked_by,omitempty" jsonschema_description:"With blocked: the open tasks that it waits for." field:"label=Blocked by,aka=blocker|waits"`
-	Because   *string `json:"blocked_because,omitempty" jsonschema_description:"With blocked: the reason of a task of the status blocked." field:"label=Reason"`
+	Because   *string `json:"blocked_because,omitempty" jsonschema_description:"With blocked: the reason of a task of the status blocked." field:"label=Reason,aka=why"`
 	Snippet   string  `json:"snippet,omitempty" jsonschema_description:"Where a search found its words; each match is enclosed in **." field:"label=Found in"`
 
 	LinkCreatedAt *time.Time `json:"link_created_at,omitempty" field:"show=detail"`

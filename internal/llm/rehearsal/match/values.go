@@ -176,9 +176,9 @@ func (r reader) choices() {
 	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.States) {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
-				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.has("who") || r.low(i-1) == "who" && r.has("most", "fewest"), f.Is(Number) && r.has("most", "least") // "who approved it" asks for no state
-				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                          // "Acme Enterprise"
-				happened := dated && f.Is(Choice) && r.Tool.column(func(f *Field) bool { return f.Is(Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != ""                                      // "opened this week"
+				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.has("who") || r.low(i-1) == "who" && r.has("most", "fewest") && len(p.Words) == 1 || r.low(i+1) == "the" && english.Plural(r.low(i-1)), f.Is(Number) && r.has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
+				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                                                                                                    // "Acme Enterprise"
+				happened := dated && f.Is(Choice) && r.Tool.column(func(f *Field) bool { return f.Is(Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != ""                                                                                                                // "opened this week"
 				if f.Is(Choice) && r.taken(f) && (r.low(i-1) == "and" || r.low(i-1) == "or") && r.reads(i, p.Words) {
 					r.negations++ // "high and critical tickets" are two questions
 				}

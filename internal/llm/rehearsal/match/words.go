@@ -306,7 +306,7 @@ func (r reader) word(i int) {
 	case r.x.Is(t.Low, "leaders"): // are some of the rows, and a column of them
 	case r.Tool.Lists() && r.isOurs(r.Tool.head) && doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
 		r.Score, r.anchored, r.Strong = r.Score+inSynonym.weight(), true, true
-	case topic, place, another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
+	case topic, place, r.low(i-1) == "and" && r.low(i+1) == "" && r.x.Is(t.Low, "reading", "present"), another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor

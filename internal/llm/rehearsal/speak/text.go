@@ -306,7 +306,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 		y, _ := b.Number(key)
 		return cmp.Or(cmp.Compare(y, x), cmp.Compare(b.Text(key), a.Text(key)))
 	})
-	if m.Kind == "lowest" || m.Kind == "oldest" {
+	if m.Kind == "lowest" || m.Kind == "oldest" || m.Kind == "sort" && english.Shared([]string{"due", "expected", "next"}, english.Words(key)) > 0 {
 		slices.Reverse(rows)
 	}
 	if skip := min(r.Skip, len(rows)); skip > 0 {
