@@ -283,7 +283,7 @@ func (p *planner) perform(c choice) string {
 		}
 	}
 	known := func(text string) bool { return p.Knows(english.Stem(strings.ToLower(text))) } // it may be no value
-	if first.none, first.vague = true, c[0].Guesses() || slices.ContainsFunc(c[0].Values, known); first.vague && !first.shut {
+	if first.none, first.vague = true, c[0].Guesses() || slices.ContainsFunc(c[0].Values, known) && !slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }); first.vague && !first.shut {
 		first.text = decline(p.Catalog, c[0].Tokens)
 	}
 	panic(first)
@@ -317,8 +317,8 @@ func (p *planner) order(c choice) string {
 func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	fits := func(t *match.Tool) bool {
 		return asked || !slices.ContainsFunc(tokens, func(w language.Token) bool {
-			idle := w.Kind != language.Word || p.Words.Is(w.Low, "idle", "self", "further", "polite", "sure") || t.Anchors(w.Stem)
-			return !idle || p.Words.Is(w.Low, "condition")
+			idle := w.Kind != language.Word || p.Words.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun") || t.Anchors(w.Stem)
+			return !idle || p.Words.Is(w.Low, "condition") && w.Low != "would"
 		})
 	}
 	of, last, shown := &match.Tool{}, &speak.Answer{}, 0 // that no word names
