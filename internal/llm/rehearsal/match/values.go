@@ -312,9 +312,9 @@ func (r reader) extent(end int) {
 			r.take(read, at-1, 2, 1)
 		case r.has("most", "fewest") && (whose || r.low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
 			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"
-			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool { return named(t) && english.Plural(t.Low) })]
+			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool { return named(t) && english.Plural(t.Low) }) && !r.any(r.Tool.Column(r.Tool.Amount()).says)]
 			r.take(read, at, 1, 4)
-		case m.Kind != "count" && m.Kind != "compare" && r.Tool.Amount() != "" && name != "" && (english.Plural(t.Low) || r.low(at+1) == "") && !r.isAnchor(at) && (!r.isAnchor(end) || at == end+1):
+		case m.Kind != "count" && m.Kind != "compare" && result.IsAmount(r.Tool.Amount()) && name != "" && (english.Plural(t.Low) || r.low(at+1) == "") && !r.isAnchor(at) && (!r.isAnchor(end) || at == end+1):
 			m.By, m.Of, m.Count = name, t.Low, map[bool]int{true: m.Count, false: 1}[english.Plural(t.Low)]
 			r.take(read, at, 1, 4)
 		case of != "" && r.low(at-1) == "which" && m.Kind == "highest" && r.Tool.Amount() == "": // "which department is the biggest?"

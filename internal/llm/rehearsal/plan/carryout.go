@@ -136,7 +136,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		}
 	}
 	if len(l.Rows) > 0 && 2*english.Shared(r.Guide, l.Rows[0].Words()) > len(r.Guide) {
-		return speak.Record(r.Tool, speak.Clean(l.Rows[0].Title()), l.Rows[0])
+		return speak.Record(r.Tool, result.Markdown(l.Rows[0].Title()), l.Rows[0])
 	}
 	return speak.List(r, about, l, 0)
 }
@@ -166,8 +166,11 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 		one.Keys = []string{f.Column}
 	case f.Self:
 		return mine
-	case f.Named:
-		one.Keys = slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool { return !one.Names(k) })
+	case f.Located, f.Named: // "in Denver" is the value of a field, or in a text
+		one.Keys = slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
+			text := strings.ToLower(one.Text(k))
+			return f.Named && !one.Names(k) || f.Located && len(english.Prose(text)) > len(f.Words)+1 && !strings.Contains(text, "in "+strings.ToLower(f.Text))
+		})
 	}
 	return english.Shared(f.Words, one.Words()) == len(f.Words)
 }
@@ -313,7 +316,7 @@ func (p *planner) chosen(things []speak.Thing) speak.Thing {
 		return out[0]
 	}
 	for _, t := range things[:min(8, len(things))] { // as many as can be read at a glance
-		names = append(names, speak.Clean(t.Name+t.Row.Described()))
+		names = append(names, result.Markdown(t.Name+t.Row.Described()))
 	}
 	panic(end{text: "Which one: " + result.Join(names, "or") + "?"})
 }

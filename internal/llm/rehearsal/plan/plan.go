@@ -283,7 +283,8 @@ func (p *planner) perform(c choice) string {
 		}
 	}
 	known := func(text string) bool { return p.Knows(english.Stem(strings.ToLower(text))) } // it may be no value
-	if first.none, first.vague = true, c[0].Guesses() || slices.ContainsFunc(c[0].Values, known) && !slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }); first.vague && !first.shut {
+	located := slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) && c[0].Tool.Inputs.First(func(f *match.Field) bool { return f.Is(match.Text) && !f.Required }) != nil
+	if first.none, first.vague = true, c[0].Guesses() || slices.ContainsFunc(c[0].Values, known) && !located; first.vague && !first.shut {
 		first.text = decline(p.Catalog, c[0].Tokens)
 	}
 	panic(first)

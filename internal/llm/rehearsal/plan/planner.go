@@ -151,9 +151,9 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	lacks := lacking(c, tokens)
 	likely := ranked(c, clause)
 	orders := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return !r.Strong || !r.Tool.IsOrdered(c.Words, clause) })
-	why := map[bool]string{true: fmt.Sprintf(" because I have no way to %q this", speak.Clean(clause.Verb))}[len(orders) == 0 && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
+	why := map[bool]string{true: fmt.Sprintf(" because I have no way to %q this", result.Markdown(clause.Verb))}[len(orders) == 0 && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
 	for i, r := range append(orders, likely...) {
-		unread := speak.Clean(r.Unread())
+		unread := result.Markdown(r.Unread())
 		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) && (r.Strong || r.Target != nil) || r.Strong && !r.Tool.Writes()); {
 		case lacks != "":
 			return "I can't do that here. " + lacks + "; " + offer(c, clause)
@@ -171,7 +171,7 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 // lacking tells what is not kept or done here, if a question asks for that.
 func lacking(c *match.Catalog, tokens []language.Token) (tell string) {
 	for all, question, i := c.All(), strings.Join(language.Lows(tokens), " "), 0; tell == "" && i < len(all); i++ {
-		tell = speak.Clean(all[i].Lacking(question))
+		tell = result.Markdown(all[i].Lacking(question))
 	}
 	return tell
 }
@@ -194,9 +194,9 @@ func offer(c *match.Catalog, clause match.Clause) string {
 		switch t := r.Tool; {
 		case t.Closed, t.Writes():
 		case t.Ask == "":
-			others = append(others, "“"+speak.Clean(t.Purpose())+"”")
+			others = append(others, "“"+result.Markdown(t.Purpose())+"”")
 		default:
-			asks = append(asks, "“"+speak.Clean(t.Ask)+"”")
+			asks = append(asks, "“"+result.Markdown(t.Ask)+"”")
 		}
 	}
 	asks = append(asks, others...)
@@ -214,6 +214,6 @@ func refuse(c *match.Catalog, r *match.Reading) string {
 			instead = "you can ask for your own " + what + "."
 		}
 	}
-	asked := speak.Clean(language.Text(r.Tokens))
+	asked := result.Markdown(language.Text(r.Tokens))
 	return fmt.Sprintf("I'm sorry, “%s” is not open to you. For the %s it takes one of these roles: %s; %s", asked, what, result.Join(roles, "or"), instead)
 }

@@ -28,6 +28,3 @@ func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
 	_ = json.Unmarshal(call.Args, &a.Args) // the planner wrote them
 	return a
 }
-
-// Clean is [result.Markdown].
-func Clean(t string) string { return result.Markdown(t) }

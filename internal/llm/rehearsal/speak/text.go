@@ -21,7 +21,7 @@ const maxRows, maxFacts = 10, 3 // rows that a text names, and fields of each
 // Failure passes on what a tool says of a failure, for people.
 func Failure(a *Answer) string {
 	message, advice := a.Fault.ForPeople()
-	return Clean(cmp.Or(result.Unmark(message), "That did not work.") + " " + result.Unmark(advice))
+	return result.Markdown(cmp.Or(result.Unmark(message), "That did not work.") + " " + result.Unmark(advice))
 }
 
 // Label is a field's name within a sentence.
@@ -29,7 +29,7 @@ func Label(t *match.Tool, key string) string { return t.Column(key).Head(key) }
 
 func value(t *match.Tool, key string, v any) string {
 	f := t.Column(key).Field
-	return cmp.Or(Clean(f.Prose(key, f.Text(v, ""))), "not recorded")
+	return cmp.Or(result.Markdown(f.Prose(key, f.Text(v, ""))), "not recorded")
 }
 
 func facts(t *match.Tool, one result.Row, keys []string) string {
@@ -57,7 +57,7 @@ func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 			title += one.Described()
 			keys = slices.DeleteFunc([]string{r.Tool.Amount()}, func(k string) bool { return one.Masked(k) })
 		}
-		text += "\n- " + Clean(title) + strings.TrimSuffix(": "+facts(r.Tool, one, keys), ": ")
+		text += "\n- " + result.Markdown(title) + strings.TrimSuffix(": "+facts(r.Tool, one, keys), ": ")
 	}
 	if more := len(rows) - maxRows; more > 0 {
 		text += fmt.Sprintf("\n- and %d more", more)
@@ -74,14 +74,14 @@ func relevant(r *match.Reading, one result.Row) []string {
 
 // Record writes all of a row: its fields in one line, its inner rows in others.
 func Record(t *match.Tool, name string, one result.Row) string {
-	text := "**" + cmp.Or(Clean(name), t.Noun) + "**: " + facts(t, one, plain(t, one, name)) + "."
+	text := "**" + cmp.Or(result.Markdown(name), t.Noun) + "**: " + facts(t, one, plain(t, one, name)) + "."
 	for _, k := range one.Keys {
 		inner := result.RowsWithin(one.Values[k])
 		if v, isRow := one.Values[k].(result.Row); isRow && t.Column(k).Show != result.ShowDetail {
 			inner = []result.Row{v}
 		}
 		for _, v := range inner[:min(len(inner), maxRows)] {
-			text += "\n- " + cmp.Or(Clean(v.Title()), Label(t, k)) + ": " + facts(t, v, plain(t, v, v.Name()))
+			text += "\n- " + cmp.Or(result.Markdown(v.Title()), Label(t, k)) + ": " + facts(t, v, plain(t, v, v.Name()))
 		}
 	}
 	return text
@@ -105,13 +105,13 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	case !isObject:
 		return value(r.Tool, "", a.Data)
 	case r.Tool.Writes() && data.Values["success"] == true: // the rest of it is for programs
-		return "Done: " + Clean(language.Text(r.Tokens)) + "."
+		return "Done: " + result.Markdown(language.Text(r.Tokens)) + "."
 	}
 	name := data.Name()
 	if name == "" || about.Name != "" && (r.Tool.Own || about.Row.Keys != nil) {
 		name = about.Name
 	}
-	whose := map[bool]string{true: Clean(name) + "'s", false: "The"}[name != "" && name[:1] != strings.ToLower(name[:1])] // not "all deals"
+	whose := map[bool]string{true: result.Markdown(name) + "'s", false: "The"}[name != "" && name[:1] != strings.ToLower(name[:1])] // not "all deals"
 	if r.Target != nil && r.Target.Entity.Self || r.Tool.Own && r.Target == nil {
 		whose = "Your"
 	}
@@ -121,7 +121,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	inner := slices.SortedStableFunc(slices.Values(result.RowsWithin(data)), func(a, b result.Row) int { return named(b) - named(a) }) // "how many sick days do I have": one of its inner rows
 	for _, one := range inner[:min(1, len(inner))] {
 		if key := cmp.Or(askedField(r, one), r.Tool.Amount()); named(one) > 0 && one.Values[key] != nil {
-			return fmt.Sprintf("%s %s: %s %s.", whose, Clean(one.Name()), value(r.Tool, key, one.Values[key]), Label(r.Tool, key))
+			return fmt.Sprintf("%s %s: %s %s.", whose, result.Markdown(one.Name()), value(r.Tool, key, one.Values[key]), Label(r.Tool, key))
 		}
 	}
 	return field(r, whose, name, data)
@@ -138,14 +138,14 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	case data.Masked(key):
 		return hidden(whose+" "+label, r.Tool.Column(key))
 	case isBool && slices.Contains([]string{"is", "are", "does"}, r.Tokens[0].Low):
-		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], Clean(name), label)
+		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], result.Markdown(name), label)
 	}
 	if strings.Count(name, " ") > 2 && whose != "The" { // what has a title, not a name
-		whose = Clean(name) + ":"
+		whose = result.Markdown(name) + ":"
 	}
 	said := strings.TrimSuffix(value(r.Tool, key, data.Values[key]), ".")
 	if slices.ContainsFunc([]string{"ed", "spent", " by", " to"}, func(end string) bool { return strings.HasSuffix(label, end) }) && name != "" { // "hired", "approved by"
-		return fmt.Sprintf("%s: %s %s.", Clean(name), label, said)
+		return fmt.Sprintf("%s: %s %s.", result.Markdown(name), label, said)
 	}
 	are := map[bool]string{true: " are", false: " is"}[english.Plural(english.LastWord(label))]
 	return fmt.Sprintf("%s %s%s %s.", whose, label, map[bool]string{true: ":", false: are}[strings.Count(said, " ") > 3], said) // of a sentence
@@ -206,7 +206,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	case r.Measure.Kind != "" && (r.Measure.Kind != "sum" || len(l.Rows) > 1 || askedField(r, first) == ""):
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
-		answer = field(r, Clean(first.Name())+"'s", first.Name(), first)
+		answer = field(r, result.Markdown(first.Name())+"'s", first.Name(), first)
 	case before > 0:
 		last := map[bool]string{true: fmt.Sprintf("number %d to", before+1), false: "the last ones of"}[l.More]
 		answer = fmt.Sprintf("Here are %s, %s %d:", strings.Replace(counted, " ", " more ", 1), last, before+len(l.Rows)) + lines(r, l.Rows)
@@ -214,7 +214,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 		answer = map[bool]string{true: "Here are the first ", false: "I found "}[l.More] + counted + which + ":" + lines(r, l.Rows)
 	}
 	if l.Remark != "" {
-		answer += "\n\n" + Clean(l.Remark)
+		answer += "\n\n" + result.Markdown(l.Remark)
 	}
 	answer += map[bool]string{true: "\n\nThe list is incomplete: there are more."}[l.More]
 	return answer + map[bool]string{true: ` Say "next page" to see them.`}[l.More && r.Measure.Kind == ""]
@@ -234,7 +234,7 @@ func narrowed(r *match.Reading, about Thing) string {
 	if slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return f.Self }) {
 		parts = append(parts, "yours")
 	}
-	return map[bool]string{true: " (" + Clean(strings.Join(parts, ", ")) + ")"}[len(parts) > 0]
+	return map[bool]string{true: " (" + result.Markdown(strings.Join(parts, ", ")) + ")"}[len(parts) > 0]
 }
 
 // measured answers with figures over many rows: sums, an average, the extremes.
@@ -320,7 +320,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	extreme := kind + map[bool]string{true: " number of"}[key == r.Tool.Rows] + " " + Label(r.Tool, key) + which
 	switch {
 	case n == 1 && m.By != "":
-		return fmt.Sprintf("%s has the %s: %s.", Clean(rows[0].Title()), extreme, value(r.Tool, key, rows[0].Values[key]))
+		return fmt.Sprintf("%s has the %s: %s.", result.Markdown(rows[0].Title()), extreme, value(r.Tool, key, rows[0].Values[key]))
 	case n == 1 && m.OverDates() && r.Target != nil && r.Target.Input != r.Tool.Relation(): // one of somebody's records
 		return Record(r.Tool, rows[0].Name(), rows[0])
 	case m.Kind == "sort":
@@ -328,7 +328,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	case n == 1:
 		keys = slices.Concat(keys, slices.DeleteFunc(relevant(r, rows[0]), func(k string) bool { return slices.Contains(keys, k) || rows[0].Values[k] == nil }))
 		keys = keys[:min(len(keys), maxFacts)]
-		return fmt.Sprintf("%s is the %s%s: %s.", Clean(rows[0].Title()+rows[0].Described()), kind, which, strings.TrimSuffix(facts(r.Tool, rows[0], keys), "."))
+		return fmt.Sprintf("%s is the %s%s: %s.", result.Markdown(rows[0].Title()+rows[0].Described()), kind, which, strings.TrimSuffix(facts(r.Tool, rows[0], keys), "."))
 	}
 	if of := cmp.Or(m.Of, r.Tool.Rows); m.OverDates() {
 		return fmt.Sprintf("The %d %s %s%s:", n, kind, of, which) + lines(r, rows[:n], keys...)
