@@ -73,7 +73,7 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 		for _, p := range f.phrases {
 			t.say(inValues, p.Words...)
 		}
-		if t.Inputs = append(t.Inputs, f); !f.Is(Paging) {
+		if t.Inputs = append(t.Inputs, f); !f.Is(schema.Paging) {
 			t.say(inMore, append(f.Synonyms, f.Name)...)
 		}
 	}
@@ -116,7 +116,7 @@ func (t *Tool) readProse(x *language.Lexicon, text string) {
 
 // readColumn adds a field of the answers. What a change answers is not what it is for.
 func (t *Tool) readColumn(f *Field) {
-	if t.Columns = append(t.Columns, f); !f.Is(Choice) && len(f.phrases) > 0 && t.Lists() {
+	if t.Columns = append(t.Columns, f); !f.Is(schema.Choice) && len(f.phrases) > 0 && t.Lists() {
 		t.States = append(t.States, f)
 	}
 	words := slices.Clone(f.Synonyms)
@@ -188,12 +188,12 @@ func (t *Tool) Mentions(stems english.Set) int {
 // Relation is an optional id with synonyms: manager_id, "team". nil for none.
 func (t *Tool) Relation() *Field {
 	return t.Inputs.First(func(f *Field) bool {
-		return t.Lists() && f.Is(ID) && !f.Required && !t.IsAbout(f.Noun) && len(f.Synonyms) > 0
+		return t.Lists() && f.Is(schema.ID) && !f.Required && !t.IsAbout(f.Noun) && len(f.Synonyms) > 0
 	})
 }
 
 // Identified reports whether an input is the id of what a list is of: by it their rows meet.
-func (t *Tool) Identified(f *Field) bool { return f.Is(ID) && t.IsAbout(f.Noun) }
+func (t *Tool) Identified(f *Field) bool { return f.Is(schema.ID) && t.IsAbout(f.Noun) }
 
 // Amount is the column that is meant when a question names none: the declared one, or the first.
 func (t *Tool) Amount() string {
@@ -203,27 +203,10 @@ func (t *Tool) Amount() string {
 // DateColumn is the column by which rows are new or old; empty for none.
 func (t *Tool) DateColumn() string {
 	shown := t.column(func(f *Field) bool {
-		return f.Is(Date) && f.Show != result.ShowDetail && !f.has("due", "next", "expected", "updated")
+		return f.Is(schema.Date) && f.Show != result.ShowDetail && !f.has("due", "next", "expected", "updated")
 	})
-	return cmp.Or(shown.Name, t.column(func(f *Field) bool { return f.Is(Date) && f.has("created") }).Name)
+	return cmp.Or(shown.Name, t.column(func(f *Field) bool { return f.Is(schema.Date) && f.has("created") }).Name)
 }
-
-// Kind is what a field holds; empty when it is none of these.
-type Kind string
-
-// The kinds of fields.
-const (
-	ID     Kind = "id"
-	Date   Kind = "date"
-	Number Kind = "number"
-	Choice Kind = "choice" // one of a fixed set of values
-	Order  Kind = "order"  // the order in which rows come
-	Paging Kind = "paging" // which rows of a list come
-	Text   Kind = "text"   // any words
-	Title  Kind = "title"  // what rows are called
-	Search Kind = "search" // what rows mention
-	Prose  Kind = "prose"  // sentences
-)
 
 // side is the end of a range that an input sets.
 type side int
@@ -241,7 +224,7 @@ var sides = map[string]side{"min": lower, "minimum": lower, "least": lower, "fro
 type Field struct {
 	result.Field    // the declared metadata
 	schema.Property // and the schema
-	Kind            Kind
+	Kind            schema.Kind
 	Words           []string // of the name
 	Noun            string   // what an id identifies: "employee" of root_employee_id
 
@@ -256,50 +239,22 @@ func newField(p schema.Property, meta result.Field) *Field {
 	f := &Field{Field: meta, Property: p, Words: english.Words(p.Name)}
 	f.stems = english.Stems(f.Words...)
 	f.Noun = english.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return result.IsID(w) || w == "number" }), " "))
-	if f.Kind = f.kind(); f.Is(Number, Date) {
+	if f.Kind = p.Kind(f.Like != "" || result.IsID(f.Name)); f.Is(schema.Number, schema.Date) {
 		f.base = strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { f.side += sides[w]; return sides[w] != none }), "_")
 	}
 	if english.LastWord(f.Name) == "year" || result.IsID(f.Name) {
 		f.Show = cmp.Or(f.Show, result.ShowYear)
 	}
 	f.also = english.Stems(english.Words(strings.Join(meta.Synonyms, " "))...)
-	f.phrases = f.Phrases(f.Enum, f.Is(Choice), map[bool]string{true: f.Name}[f.Type == "boolean"])
+	f.phrases = f.Phrases(f.Enum, f.Is(schema.Choice), map[bool]string{true: f.Name}[f.Type == "boolean"])
 	return f
 }
 
-// kind sorts an input or a column by what it holds.
-func (f *Field) kind() Kind {
-	number := f.Type == "number" || f.Type == "integer"
-	switch {
-	case slices.Contains([]string{"limit", "cursor", "offset", "page", "page_size", "pagesize", "per_page"}, strings.ToLower(f.Name)):
-		return Paging
-	case len(f.Enum) > 0 && f.has("sort", "order", "sorting", "ordering"):
-		return Order
-	case len(f.Enum) > 0:
-		return Choice
-	case (f.Type == "string" || number) && (f.Format == "uuid" || result.IsID(f.Name) || f.Like != ""):
-		return ID
-	case f.Format == "date" || f.Format == "date-time":
-		return Date
-	case number:
-		return Number
-	case f.Type != "string" || f.Format != "":
-		return ""
-	case f.has("query", "search", "keyword", "text"):
-		return Search
-	case f.has("name", "title", "term", "phrase", "label", "subject"):
-		return Title
-	case f.MaxLength >= 200:
-		return Prose
-	}
-	return Text
-}
-
 // Is reports whether there is a field, and of one of the kinds.
-func (f *Field) Is(kinds ...Kind) bool { return f != nil && slices.Contains(kinds, f.Kind) }
+func (f *Field) Is(kinds ...schema.Kind) bool { return f != nil && slices.Contains(kinds, f.Kind) }
 
 // IsText reports whether the input takes any words.
-func (f *Field) IsText() bool { return f.Is(Text, Title, Search, Prose) }
+func (f *Field) IsText() bool { return f.Is(schema.Text, schema.Title, schema.Search, schema.Prose) }
 
 func (f *Field) has(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return f.stems[english.Stem(w)] })
@@ -311,7 +266,7 @@ func (f *Field) says(stem string) bool {
 }
 
 // amount reports whether a column holds quantities that may be added up.
-func (f *Field) amount() bool { return f.Amount || f.Is(Number) && result.IsAmount(f.Name) }
+func (f *Field) amount() bool { return f.Amount || f.Is(schema.Number) && result.IsAmount(f.Name) }
 
 // Value is an id as the input takes it; nil when the text is none.
 func (f *Field) Value(text string) any {

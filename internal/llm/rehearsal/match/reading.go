@@ -9,6 +9,7 @@ import (
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // Catalog is what a question is read against.
@@ -139,7 +140,7 @@ func (r *Reading) Relevance(key string) int {
 		}
 	}
 	whose := r.has("who", "whom", "whose") && len(words) > 0 && r.x.Is(words[0], "holder") // who has it
-	dated := col.Is(Date) && r.low(0) == "when"
+	dated := col.Is(schema.Date) && r.low(0) == "when"
 	hits += map[bool]int{true: 2}[dated && r.low(1) == "is" && col.has("due", "next")]
 	if strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail || hits == 0 && !whose && !dated {
 		return 0
@@ -270,5 +271,5 @@ func (t *Tool) IsOrdered(x *language.Lexicon, c Clause) bool {
 		return false
 	}
 	verb := english.Stem(c.Verb)
-	return t.orders[verb] || x.Is(c.Verb, "action") && t.orders.Means(verb)
+	return t.orders[verb] && !english.Plural(c.Verb) || x.Is(c.Verb, "action") && t.orders.Means(verb)
 }

@@ -12,6 +12,7 @@ import (
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // bounds are a value and the words around it, which may make it the end of a range.
@@ -78,7 +79,7 @@ func (r reader) number(i int, b bounds) {
 	case r.Tool.Lists() && b.side == none && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), language.Measures...) || r.x.Is(r.low(i+1), language.Measures...)):
 		r.Args["limit"] = min(50, max(1, t.Value))
 		r.take(read, i, 1, 1)
-	case b.side != none && !yearShape.MatchString(t.Text) && r.among(Number, "", func(_ string, n float64) bool {
+	case b.side != none && !yearShape.MatchString(t.Text) && r.among(schema.Number, "", func(_ string, n float64) bool {
 		return cmp.Compare(t.Value, n) == int(b.side) || !b.beyond && n == t.Value
 	}):
 		r.Tokens[i].Text = r.Tool.Column(r.Filters[len(r.Filters)-1].Column).Figure(figure, "")
@@ -92,7 +93,7 @@ var yearShape = regexp.MustCompile(`^(19|20|21)\d\d$`)
 func (r reader) numberFor(i int, end side) *Field {
 	year := yearShape.MatchString(r.Tokens[i].Text)
 	free := func(f *Field) bool {
-		return f.Is(Number) && !r.taken(f) && (year || !f.has("year")) && (r.Tool.Writes() || !r.Tokens[i].Percent || f.Unit == "percent") // "more than 50%" is no amount
+		return f.Is(schema.Number) && !r.taken(f) && (year || !f.has("year")) && (r.Tool.Writes() || !r.Tokens[i].Percent || f.Unit == "percent") // "more than 50%" is no amount
 	}
 	said := func(f *Field) bool {
 		return free(f) && (end != none && f.side == end || f.has("year", r.low(i-1), r.low(i+1)))
@@ -106,13 +107,13 @@ func (r reader) numberFor(i int, end side) *Field {
 func (r reader) period(s calendar.Span) bool {
 	unit := map[int]string{1: "month", 3: "quarter", 12: "year"}[s.Months]
 	f := r.Tool.Inputs.First(func(f *Field) bool {
-		return unit != "" && f.has(unit) && (f.IsText() || f.Is(Number, Choice)) && !r.taken(f)
+		return unit != "" && f.has(unit) && (f.IsText() || f.Is(schema.Number, schema.Choice)) && !r.taken(f)
 	})
 	if f == nil {
 		return false
 	}
 	written := map[string]any{"month": s.From.Format("2006-01"), "quarter": s.Quarter() + s.From.Format(" 2006"), "year": s.From.Year()}
-	if r.Args[f.Name] = written[unit]; unit == "quarter" && f.Is(Choice) { // of a year that may have an input of its own
+	if r.Args[f.Name] = written[unit]; unit == "quarter" && f.Is(schema.Choice) { // of a year that may have an input of its own
 		r.Args[f.Name], s.Months = s.Quarter(), 12
 		r.period(s)
 	}
@@ -129,7 +130,7 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 	fits, last := []*Field(nil), none
 	dated := r.Tool.column(func(f *Field) bool { return f.Name == r.Tool.DateColumn() && r.any(r.Tool.Names) })
 	for _, f := range r.Tool.Inputs {
-		if f.Is(Date) && !r.taken(f) && (b.side == none || b.side == f.side) {
+		if f.Is(schema.Date) && !r.taken(f) && (b.side == none || b.side == f.side) {
 			fits, last = append(fits, f), max(last, f.side)
 		}
 	}
@@ -139,26 +140,26 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 	said := func(f *Field) bool { return r.any(f.says) }
 	switch {
 	case len(fits) == 0 || fits[0].base != fits[len(fits)-1].base || b.side != lower && fits[0].side == lower && last != upper:
-		return r.among(Date, dated.Name, within)
-	case !slices.ContainsFunc(fits, said) && !dated.has(fits[0].Words...) && dated.Show != result.ShowDetail && r.among(Date, dated.Name, within):
+		return r.among(schema.Date, dated.Name, within)
+	case !slices.ContainsFunc(fits, said) && !dated.has(fits[0].Words...) && dated.Show != result.ShowDetail && r.among(schema.Date, dated.Name, within):
 		return true // "invoices of last month" are not those that were due in it
 	}
 	for _, f := range fits {
 		r.Args[f.Name] = f.Day(s)
 	}
 	if b.side == none && len(fits) == 1 && last == upper { // by which there are rows of earlier days, too
-		r.among(Date, "", within)
+		r.among(schema.Date, "", within)
 	}
 	return true
 }
 
 // among keeps the rows of a list whose value in the column that a word names, or else in another one, is kept.
-func (r reader) among(kind Kind, instead string, keeps func(text string, number float64) bool) bool {
+func (r reader) among(kind schema.Kind, instead string, keeps func(text string, number float64) bool) bool {
 	said := func(f *Field, t language.Token) bool {
 		money := t.Kind == language.Number && (t.Value >= 1000 || strings.ContainsAny(t.Text, "$€£")) // "deals under 100k"
 		return money && f.Name == r.Tool.Amount() || t.Kind == language.Word && f.says(t.Stem) && !r.others(t.Stem)
 	}
-	percent := slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Percent && kind == Number })
+	percent := slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Percent && kind == schema.Number })
 	column := cmp.Or(r.Tool.column(func(f *Field) bool {
 		return f.Is(kind) && percent == (f.Unit == "percent") && (percent || slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return said(f, t) }))
 	}).Name, instead)
@@ -176,21 +177,21 @@ func (r reader) choices() {
 	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.States) {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
-				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.has("who") || r.low(i-1) == "who" && r.has("most", "fewest") && len(p.Words) == 1 || r.low(i+1) == "the" && english.Plural(r.low(i-1)), f.Is(Number) && r.has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
-				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                                                                                                    // "Acme Enterprise"
-				happened := dated && f.Is(Choice) && r.Tool.column(func(f *Field) bool { return f.Is(Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != ""                                                                                                                // "opened this week"
-				if f.Is(Choice) && r.taken(f) && (r.low(i-1) == "and" || r.low(i-1) == "or") && r.reads(i, p.Words) {
+				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.has("who") || r.low(i-1) == "who" && r.has("most", "fewest") && len(p.Words) == 1 || r.low(i+1) == "the" && english.Plural(r.low(i-1)), f.Is(schema.Number) && r.has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
+				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                                                                                                           // "Acme Enterprise"
+				happened := dated && f.Is(schema.Choice) && r.Tool.column(func(f *Field) bool { return f.Is(schema.Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != ""                                                                                                         // "opened this week"
+				if f.Is(schema.Choice) && r.taken(f) && (r.low(i-1) == "and" || r.low(i-1) == "or") && r.reads(i, p.Words) {
 					r.negations++ // "high and critical tickets" are two questions
 				}
-				if r.taken(f) || by || extreme || named || happened || dated && f.Is(Date) || !r.reads(i, p.Words) {
+				if r.taken(f) || by || extreme || named || happened || dated && f.Is(schema.Date) || !r.reads(i, p.Words) {
 					continue
 				}
 				switch r.take(given, i, len(p.Words), 4); {
-				case f.Is(Choice) && r.low(i-1) == "not" && r.Tool.Lists(): // "not solved" is any other value
+				case f.Is(schema.Choice) && r.low(i-1) == "not" && r.Tool.Lists(): // "not solved" is any other value
 					r.take(given, i-1, 1+len(p.Words), 0)
 					other := func(text string, _ float64) bool { return !slices.Contains(p.Values, any(text)) }
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: other})
-				case f.Is(Date): // of which only today has words
+				case f.Is(schema.Date): // of which only today has words
 					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.Format(time.DateOnly)
 				case slices.Contains([]string{"is", "was", "has", "did"}, r.low(0)) && r.low(1) != "there" && i+len(p.Words) == len(language.Lows(r.Tokens)):
 					r.take(meant, i, len(p.Words), 0)
@@ -207,7 +208,7 @@ func (r reader) choices() {
 
 // topic takes all of the text behind "tickets about" as what is searched for, whatever else its words mean.
 func (r reader) topic(i int) {
-	f := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(Search) && !r.taken(f) })
+	f := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) && !r.taken(f) })
 	about := r.x.Is(r.low(i), "topic") || r.low(i) == "for" && r.has("search")
 	if f == nil || !about || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
 		return
@@ -255,7 +256,7 @@ func (r reader) measure(i int) {
 		if r.extent(i); r.Measure.By == "" {
 			r.Measure = Measure{}
 		}
-		if r.Tool.column(func(f *Field) bool { return f.Is(Number, Date) && f.says(english.Stem(r.low(i+1))) }).Name != "" {
+		if r.Tool.column(func(f *Field) bool { return f.Is(schema.Number, schema.Date) && f.says(english.Stem(r.low(i+1))) }).Name != "" {
 			r.Measure = Measure{Kind: "sort", Count: 1 << 30}
 			r.take(read, i, 1, 0)
 		}
@@ -263,17 +264,17 @@ func (r reader) measure(i int) {
 	for _, kind := range language.Measures {
 		n := r.x.Phrase(kind, words)
 		switch {
-		case !r.Tool.Lists() || n == 0 || i > 0 && r.Tokens[i].Capital || (r.low(i) == "low" || r.low(i) == "high") && r.Tool.column(func(f *Field) bool { return f.Is(Number) && f.says(english.Stem(r.low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
+		case !r.Tool.Lists() || n == 0 || i > 0 && r.Tokens[i].Capital || (r.low(i) == "low" || r.low(i) == "high") && r.Tool.column(func(f *Field) bool { return f.Is(schema.Number) && f.says(english.Stem(r.low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
 		case kind != "upcoming" && (r.Measure.Kind == "" || r.Measure.Kind == "sum" && !strings.Contains("count sum average", kind)): // "how much was the last one?"
 			r.Measure = Measure{Kind: kind, Count: map[bool]int{true: 1 << 30, false: 1}[kind == "sort"]}
 			r.take(read, i, n, 0)
 			r.extent(i + n)
 		case kind == "upcoming" && r.Measure.Kind == "" && (r.Tool.source[r.Tokens[i].Stem] < inColumns || !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self")): // the nearest of the days to come
-			due := r.Tool.column(func(f *Field) bool { return f.Is(Date) && f.has("due", "expected") }).Name
+			due := r.Tool.column(func(f *Field) bool { return f.Is(schema.Date) && f.has("due", "expected") }).Name
 			if r.low(i) == "soon" && r.Tool.column(func(f *Field) bool { return f.has("due") }).Name != "" { // what is late is due soon, too
 				continue
 			}
-			if r.among(Date, due, func(day string, _ float64) bool { return day >= r.c.Today.Format(time.DateOnly) }) {
+			if r.among(schema.Date, due, func(day string, _ float64) bool { return day >= r.c.Today.Format(time.DateOnly) }) {
 				r.Measure = Measure{Kind: "oldest", Count: map[bool]int{true: 5, false: 1}[r.low(i) == "soon"], Column: r.Filters[len(r.Filters)-1].Column}
 				r.take(read, i, n, 1)
 				r.extent(i + n)
@@ -299,8 +300,8 @@ func (r reader) extent(end int) {
 		whose := r.x.Is(t.Low, "who")
 		each := slices.Contains([]string{"each", "per", "every", "by"}, r.low(at-1))
 		of := r.Tool.column(func(f *Field) bool {
-			ours := f.Is(Title) && !r.isOurs(r.Tool.head) && len(f.Words) > 0 && r.isOurs(english.Stem(f.Words[0])) // employee_name
-			return f.Is(Text, Choice) && (f.says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder")) || whose && ours
+			ours := f.Is(schema.Title) && !r.isOurs(r.Tool.head) && len(f.Words) > 0 && r.isOurs(english.Stem(f.Words[0])) // employee_name
+			return f.Is(schema.Text, schema.Choice) && (f.says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder")) || whose && ours
 		}).Name
 		name := r.Tool.column(func(f *Field) bool {
 			return (len(f.Words) == 2 && f.Words[1] == "name" || r.x.Is(f.Name, "holder")) && f.says(t.Stem)
@@ -327,8 +328,8 @@ func (r reader) extent(end int) {
 // topFirst has a list put the highest amounts first, if it can: one page has them.
 func (r reader) topFirst() {
 	amount := r.Tool.Amount()
-	f := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(Order) && slices.Contains(f.Enum, amount+"_desc") })
-	other := r.Tool.column(func(f *Field) bool { return f.Is(Number) && f.Name != amount && r.Relevance(f.Name) > 0 })
+	f := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Order) && slices.Contains(f.Enum, amount+"_desc") })
+	other := r.Tool.column(func(f *Field) bool { return f.Is(schema.Number) && f.Name != amount && r.Relevance(f.Name) > 0 })
 	if f != nil && r.Measure.Kind == "highest" && r.Measure.By == "" && !r.taken(f) && other.Name == "" {
 		r.Args[f.Name], r.Measure.Column = amount+"_desc", amount
 	}

@@ -10,6 +10,7 @@ import (
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // Read reads a clause as the tool would; nil unless every word is explained.
@@ -28,7 +29,8 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	r.Vague = !r.anchored && !(r.Target != nil && r.Target.Entity.Self && r.low(r.Target.Entity.at-1) == "about") // and so it only presents
 	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural)                    // one thing is changed at a time
 	noun := !t.Writes() && r.Order >= 0 && r.low(r.Order+1) != "of" && r.uses[r.Order] >= given && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
-	if r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.isOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
+	unsaid := !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words)                                                                                           // what it would search for
+	if unsaid || r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.isOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
 		return nil
 	}
 	return r
@@ -43,11 +45,16 @@ func (c *Catalog) reading(t *Tool, clause Clause) *Reading {
 func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	r := reader{c.reading(t, clause)}
 	if t.IsOrdered(c.Words, clause) {
-		onlyIDs := t.Inputs.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
+		onlyIDs := t.Inputs.First(func(f *Field) bool { return f.Required && !f.Is(schema.ID) }) == nil
 		named := t.Inputs.First(func(f *Field) bool { return f.Required && f.also[english.Stem(r.Verb)] }) != nil // by the word for what it sets: "raise"
 		r.uses[r.Order], r.Score, r.anchored = meant, inNoun.weight(), onlyIDs || named || t.verb == r.Verb && !c.Words.Is(r.Verb, "vague")
 	}
 	r.choices()
+	for i := range r.Tokens {
+		if r.uses[i] == given && r.x.Is(r.low(i), "self") && t.Lists() { // "did I close" is of one's own
+			r.Filters = append(r.Filters, Filter{Entity: r.entity(i)})
+		}
+	}
 	for _, explain := range []func(i int){r.topic, r.value, r.relation, r.measure, r.word, r.name} {
 		for i := range r.Tokens {
 			if r.uses[i] == unread {
@@ -59,7 +66,7 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	r.judge()
 	r.Asked[english.Stem("where")] = r.has("where")
 	r.topFirst()
-	if f := t.Inputs.First(func(f *Field) bool { return f.Is(Number) && f.has("year") && !r.taken(f) }); f != nil && t.Lists() && !slices.Contains([]string{"", "count", "newest", "oldest"}, r.Measure.Kind) {
+	if f := t.Inputs.First(func(f *Field) bool { return f.Is(schema.Number) && f.has("year") && !r.taken(f) }); f != nil && t.Lists() && !slices.Contains([]string{"", "count", "newest", "oldest"}, r.Measure.Kind) {
 		r.Args[f.Name], r.Assumed = c.Today.Year(), c.Today.Format("2006") // years are not added up
 	}
 	return r.Reading
@@ -89,7 +96,7 @@ func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
 	measured := slices.ContainsFunc(words, func(w string) bool { return x.Is(w, language.Measures...) }) // "the most helpful article"
 	named := clause.negations == 0 && len(words) > 0 && !measured && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide") && !slices.ContainsFunc(words, func(w string) bool { return x.Is(w, "topic") })
 	guides := (opening != "" || named) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
-	f := t.Inputs.First(func(f *Field) bool { return f.Is(Search) && (guides || f.also[strings.ToLower(m[1])]) })
+	f := t.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) && (guides || f.also[strings.ToLower(m[1])]) })
 	other := slices.ContainsFunc(clause.Tokens, func(w language.Token) bool {
 		known := func(t2 *Tool) bool { return t2 != t && t2.source[w.Stem] >= inColumns && !x.Is(w.Low, "idle") }
 		named := w.Capital && w.Text[1:] == w.Low[1:] && w.Low != clause.Verb
@@ -114,7 +121,7 @@ func (r *Reading) name(i int) {
 		return
 	}
 	e := r.entity(i)
-	ids := func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.Located }
+	ids := func(f *Field) bool { return f.Is(schema.ID) && !r.taken(f) && !e.Located }
 	needed := func(f *Field) bool { return ids(f) && f.Required }
 	ofSort := func(f *Field) bool { return ids(f) && e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
 	only := func(f *Field) bool { return ids(f) && !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
@@ -136,7 +143,7 @@ func (r *Reading) name(i int) {
 	case e.Self && r.Tool.Own && r.Target == nil:
 	case r.Target == nil && id != nil && (!e.Self || (!r.Tool.Writes() || len(r.Args) > 0) && r.isOurs(english.Stem(id.Noun))):
 		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
-	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && f.Required }) != nil):
+	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.ID) && f.Required }) != nil):
 		return
 	case e.Self && (!r.Tool.Lists() || slices.ContainsFunc(r.c.Open, teams)): // its figures are of the asker's rows, or it tells itself whose team's
 	case text != nil && !e.Self:
@@ -235,7 +242,7 @@ func (r *Reading) mayFilter(e Entity) bool {
 // ofOther reports whether a value is of another sort than the tool is about, by its form or, in an order, its name.
 func (r *Reading) ofOther(e Entity) bool {
 	if e.sort != "" {
-		identified := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && english.Stem(f.Noun) == e.sort }) != nil
+		identified := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.ID) && english.Stem(f.Noun) == e.sort }) != nil
 		return !identified && (e.Text[0] <= '9' || !r.Tool.Names(e.sort))
 	}
 	behind := r.isAnchor(e.at-1) && !r.Tool.Writes() // "the sales department"
@@ -252,7 +259,7 @@ func (c *Catalog) Identify(tokens []language.Token) {
 		for _, tool := range c.All() {
 			id := tool.Inputs.First(func(f *Field) bool {
 				letters, _, like := strings.Cut(f.Like, "-")
-				behind := digits && f.Is(ID) && english.Stem(f.Noun) == tokens[i-1].Stem && (f.Like != "" || f.Type == "integer")
+				behind := digits && f.Is(schema.ID) && english.Stem(f.Noun) == tokens[i-1].Stem && (f.Like != "" || f.Type == "integer")
 				return behind || like && t.Kind == language.Code && strings.HasPrefix(strings.ToUpper(t.Text), letters+"-")
 			})
 			if id != nil {
@@ -325,20 +332,20 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	at := t.source[s]
 	people, outsiders := r.x.Stems["person"], r.x.Stems["outsider"]
 	whose := t.Inputs.First(func(f *Field) bool {
-		return f.Is(ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns.Named(f.Name+"_id") != nil
+		return f.Is(schema.ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns.Named(f.Name+"_id") != nil
 	}) != nil
 	switch {
 	case strings.HasSuffix(w.Low, "tants") && !r.isOurs(t.head): // accountants are no accounts
 		return 0, false
 	case at == inNoun:
 		return at.weight(), true
-	case r.x.Is(w.Low, "idle") && t.Columns.First(func(f *Field) bool { return f.Name == w.Low || f.also[s] && f.Is(Number) }) == nil:
+	case r.x.Is(w.Low, "idle") && t.Columns.First(func(f *Field) bool { return f.Name == w.Low || f.also[s] && f.Is(schema.Number) }) == nil:
 		return 0, false
 	case whose: // "customers" asks for the rows that name them where no list is of them
 		return inMore.weight(), t.Lists() && !r.others(s) && !r.isOurs(s) && english.Plural(w.Low)
 	case people[s] && at != inSynonym && people[t.head] && outsiders[t.head] == outsiders[s]:
 		return inSynonym.weight(), true
-	case r.isOurs(s) && at != inSynonym && t.Inputs.First(func(f *Field) bool { return f.Is(ID) && r.isOurs(english.Stem(f.Noun)) }) != nil:
+	case r.isOurs(s) && at != inSynonym && t.Inputs.First(func(f *Field) bool { return f.Is(schema.ID) && r.isOurs(english.Stem(f.Noun)) }) != nil:
 		return inMore.weight(), false
 	}
 	for _, other := range english.Same(s) {
@@ -349,10 +356,10 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 
 // judge prefers the tool whose kind fits: people for "who", one thing or many.
 func (r reader) judge() {
-	searched := func(f *Field) bool { return f.Is(Search) && f.Required && r.Args[f.Name] != nil && !r.anchored }
+	searched := func(f *Field) bool { return f.Is(schema.Search) && f.Required && r.Args[f.Name] != nil && !r.anchored }
 	of := func(w string) bool { return r.x.Is(w, "person", "holder") }
 	asked := func(f *Field) bool { return slices.ContainsFunc(f.Words, of) && r.any(f.says) } // approved_by for "who approved"
-	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(asked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.column(func(f *Field) bool { return f.Is(Title) && r.isOurs(english.Stem(f.Words[0])) }).Name != "")
+	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(asked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.column(func(f *Field) bool { return f.Is(schema.Title) && r.isOurs(english.Stem(f.Words[0])) }).Name != "")
 	for i := range r.Tokens {
 		switch {
 		case r.Tool.Writes(), !r.x.Is(r.low(i), "who") && !(r.low(i) == "which" && english.Plural(r.low(i+1)) && r.Tokens[i+1].Capital && r.low(i+2) == "are"): // "which Smiths are there?"
@@ -379,7 +386,7 @@ func (r reader) judge() {
 
 // remark keeps the text behind a colon or "because" in the input for it. A tool without one is not meant.
 func (r reader) remark() {
-	texts := func(f *Field) bool { return f.Is(Prose, Title) && f.Required && !r.taken(f) }
+	texts := func(f *Field) bool { return f.Is(schema.Prose, schema.Title) && f.Required && !r.taken(f) }
 	notes := func(f *Field) bool { return f.IsText() && !r.taken(f) && f.has("reason", "comment", "note") }
 	if f := cmp.Or(r.Tool.Inputs.First(texts), r.Tool.Inputs.First(notes)); f != nil && r.Remark != "" && r.Tool.Writes() {
 		r.Args[f.Name] = r.Remark

@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // carryOut finds what the reading needs, calls its tool and writes the answer.
@@ -89,7 +90,7 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 		return
 	}
 	answer, given := p.next()
-	if given && in.Is(match.ID) {
+	if given && in.Is(schema.ID) {
 		answer = strings.Trim(answer, " .,;:?!\"'`()[]\t\n")
 		*about = p.identify(r, &match.Target{Tool: r.Tool, Input: in, Entity: match.Entity{Text: answer, Words: english.Prose(answer), Code: in.Format == "uuid" && in.Value(answer) != nil}})
 		args[in.Name] = about.ID
@@ -100,7 +101,7 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 	switch {
 	case args[in.Name] != nil:
 		return
-	case in.Is(match.ID):
+	case in.Is(schema.ID):
 		question = "Which " + in.Noun + " do you mean"
 	case len(in.Enum) > 0:
 		question += ": " + result.Join(in.Enum, "or")
@@ -145,7 +146,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) bool {
 	in := t.Inputs.First(func(in *match.Field) bool {
 		whose := !f.Self || p.Words.Is(in.Name, "person") && !p.Words.Is(in.Name, "outsider")
-		return f.Column == "" && in.IsText() && !(f.Located && len(f.Words) == 1 && in.Is(match.Title)) && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, f.Text)).Rows) > 0
+		return f.Column == "" && in.IsText() && !(f.Located && len(f.Words) == 1 && in.Is(schema.Title)) && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, f.Text)).Rows) > 0
 	})
 	if in != nil {
 		args[in.Name] = f.Text
@@ -243,7 +244,7 @@ func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (o
 	numbers := func(f *match.Field) bool {
 		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, english.LastWord(f.Name))
 	}
-	names := func(f *match.Field) bool { return f.Is(match.Title, match.Search) }
+	names := func(f *match.Field) bool { return f.Is(schema.Title, schema.Search) }
 	noun, seen, args := id.Noun, map[any]bool{nil: true}, map[string]any{}
 	if by := cmp.Or(lister.Inputs.First(numbers), lister.Inputs.First(names)); by != nil && !strings.Contains(e.Text, "@") { // an address is no name, but the rows have it
 		args[by.Name] = e.Text

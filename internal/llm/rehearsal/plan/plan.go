@@ -15,6 +15,7 @@ import (
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // Next returns the text and the calls that answer the last message. Changes wait until all else is known: one ends the turn.
@@ -42,9 +43,6 @@ var (
 	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
 	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team\b)`)
 	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n`)
-	theirs   = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
-	which    = regexp.MustCompile(`(?i)^(?:and )?which (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$|^(?:and )?which ones? (.+)$`)
-	them     = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
 )
 
 // read finds the open question, of which an answer that is a question itself is none.
@@ -104,7 +102,9 @@ func (p *planner) answer(question string) string {
 			if !plans[0][0].Tool.Writes() && !plans[0][0].Topic && lacking(p.Catalog, tokens) != "" {
 				return decline(p.Catalog, tokens)
 			}
-			if slices.ContainsFunc(plans, func(c choice) bool { return !c[0].Strong && (len(c[0].Tokens) == 1 || !c[0].OpensAnew(p.Words)) }) {
+			if slices.ContainsFunc(plans, func(c choice) bool {
+				return c[0].Tool.Closed && len(c[0].Tokens) == 1 || !c[0].Strong && (len(c[0].Tokens) == 1 || !c[0].OpensAnew(p.Words))
+			}) {
 				if text := p.both(tokens); text != "" {
 					return text
 				}
@@ -202,11 +202,11 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 	start := 0
 	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
 		next := slices.Concat(tokens[min(i+1, len(tokens)):], []language.Token{{}})[0]
-		names := t.Low == "into" && p.Knows(next.Stem) || t.Low == "with" && !slices.ContainsFunc(p.Open, func(t *match.Tool) bool { return t.Writes() && t.Inputs.Named(next.Low).Is(match.Prose) }) // "into three subtasks", "into subtasks A and B"
+		names := t.Low == "into" && p.Knows(next.Stem) || t.Low == "with" && !slices.ContainsFunc(p.Open, func(t *match.Tool) bool { return t.Writes() && t.Inputs.Named(next.Low).Is(schema.Prose) }) // "into three subtasks", "into subtasks A and B"
 		if t.Rest != "" && !names && slices.Contains([]string{",", "as", "into", "to"}, t.Low) == (separators == "") && i-start <= longest {
 			remark := strings.Trim(strings.TrimPrefix(t.Rest, map[bool]string{true: next.Text + " "}[t.Low == "with"]), `"`) // "with resolution replaced the cable"
 			prose := func(f *match.Field) bool {
-				return t.Low != "," && t.Low != "as" && t.Low != "to" || f.Required && (f.Is(match.Prose) || t.Low == "to" && f.Is(match.Title))
+				return t.Low != "," && t.Low != "as" && t.Low != "to" || f.Required && (f.Is(schema.Prose) || t.Low == "to" && f.Is(schema.Title))
 			}
 			if c := p.choose(tokens[start:i], remark); len(c) > 0 && c[0].Tool.Writes() && c[0].Tool.Inputs.First(prose) != nil {
 				return append(plans, c)
@@ -235,7 +235,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
 		case r == nil || t.Writes() && !r.Strong && r.Target == nil && (t.Closed || len(r.Values) == 0 && clause.Remark == "") || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
-		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(match.ID): // something of many, which it tells of one
+		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(schema.ID): // something of many, which it tells of one
 		case t.Closed:
 			closed = append(closed, r)
 		default:
@@ -283,7 +283,7 @@ func (p *planner) perform(c choice) string {
 		}
 	}
 	known := func(text string) bool { return p.Knows(english.Stem(strings.ToLower(text))) } // it may be no value
-	located := slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) && c[0].Tool.Inputs.First(func(f *match.Field) bool { return f.Is(match.Text) && !f.Required }) != nil
+	located := slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) && c[0].Tool.Inputs.First(func(f *match.Field) bool { return f.Is(schema.Text) && !f.Required }) != nil
 	if first.none, first.vague = true, c[0].Guesses() || slices.ContainsFunc(c[0].Values, known) && !located; first.vague && !first.shut {
 		first.text = decline(p.Catalog, c[0].Tokens)
 	}
@@ -347,31 +347,6 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 		r.Measure, r.Skip = match.Measure{}, 0
 		return speak.List(r, speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
 	}
-}
-
-// onward joins what goes on with a question to it: "which of them are paid?", "how many are there?", "sort them by date".
-func (p *planner) onward(said string) string {
-	words, before := language.Lows(p.Words.Read(said, p.Today)), strings.Trim(p.before, " ?!.")
-	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") {
-		return before + " " + by
-	}
-	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") })
-	if short := len(content) > 0 && len(content) < 4 && measures(p.Words, content[:1]); short || measures(p.Words, words) { // "what's the total value?"
-		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
-	}
-	if of := theirs.FindStringSubmatch(said); of != nil && len(p.lists) > 0 && !p.single {
-		return before + " " + of[1]
-	}
-	if n := p.Words.Phrase("narrow", words); n > 0 {
-		return before + " " + strings.TrimSuffix(strings.Join(words[n:], " "), " ones")
-	}
-	if len(words) == 0 || p.Words.Is(words[0], "action") {
-		return said
-	}
-	if p.single {
-		return said
-	}
-	return them.ReplaceAllString(which.ReplaceAllString(said, "which of them ${1}${2}"), before)
 }
 
 // smallTalk answers what asks nothing of any tool; empty for anything else. A greeting is met with questions to ask.

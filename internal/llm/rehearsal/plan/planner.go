@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,9 +72,41 @@ func others(x *language.Lexicon, tokens []language.Token) bool {
 	return n > 0 && len(language.Lows(tokens)) == n+1 && (x.Is(tokens[n].Low, "self") || tokens[n].Owns || tokens[n].Capital)
 }
 
+// How a question goes on with the one before it: "their salaries", "which are open?", "show them".
+var (
+	theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
+	which  = regexp.MustCompile(`(?i)^(?:and )?which (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$|^(?:and )?which ones? (.+)$`)
+	them   = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
+)
+
 // measures reports whether words ask for a measure, an order or a reason of what was shown before, or for something of other sections.
 func measures(x *language.Lexicon, words []string, or ...string) bool {
 	return slices.ContainsFunc(append(or, language.Measures[3:]...), func(section string) bool { return x.Only(section, words) }) || x.Phrase("sort", words) > 0 || strings.Join(words, " ") == "why"
+}
+
+// onward joins what goes on with a question to it: "which of them are paid?", "how many are there?", "sort them by date".
+func (p *planner) onward(said string) string {
+	words, before := language.Lows(p.Words.Read(said, p.Today)), strings.Trim(p.before, " ?!.")
+	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") {
+		return before + " " + by
+	}
+	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") })
+	if short := len(content) > 0 && len(content) < 4 && measures(p.Words, content[:1]); short || measures(p.Words, words) { // "what's the total value?"
+		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
+	}
+	if of := theirs.FindStringSubmatch(said); of != nil && len(p.lists) > 0 && !p.single {
+		return before + " " + of[1]
+	}
+	if n := p.Words.Phrase("narrow", words); n > 0 {
+		return before + " " + strings.TrimSuffix(strings.Join(words[n:], " "), " ones")
+	}
+	if len(words) == 0 || p.Words.Is(words[0], "action") {
+		return said
+	}
+	if p.single {
+		return said
+	}
+	return them.ReplaceAllString(which.ReplaceAllString(said, "which of them ${1}${2}"), before)
 }
 
 // orWait is the end's text; an end that waits ends the plan around it too.

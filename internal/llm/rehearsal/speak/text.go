@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 const maxRows, maxFacts = 10, 3 // rows that a text names, and fields of each
@@ -200,7 +201,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + map[bool]string{true: "more than "}[l.More] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
 		searched := func(f *match.Field) bool {
-			return f.Is(match.Search) && r.Args[f.Name] != nil && r.Args[f.Name] != f.All
+			return f.Is(schema.Search) && r.Args[f.Name] != nil && r.Args[f.Name] != f.All
 		}
 		answer = "I found no " + r.Tool.Rows + which + " that you can see." + map[bool]string{true: " I looked for these words in their texts."}[r.Tool.Inputs.First(searched) != nil]
 	case r.Measure.Kind != "" && (r.Measure.Kind != "sum" || len(l.Rows) > 1 || askedField(r, first) == ""):
