@@ -25,6 +25,7 @@ var instead = map[string]string{
 	"email":                 "email address, e-mail address, mail address",
 	"number of employees":   "headcount, head count, staff count",
 	"500000":                "half a million",
+	"1000000":               "a million",
 	"is ready":              "should i work on, can i work on, should i do",
 	"report to":             "work for, works for, work under, works under, working for, working under, managed by, led by",
 	"delete":                "get rid of",

@@ -102,7 +102,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
 	"internal/llm/rehearsal/language": {ours: []string{"calendar", "english"}, outside: []string{"go.yaml.in/yaml"}},
 	"internal/llm/rehearsal/match":    {ours: []string{"agent", "calendar", "english", "llm/rehearsal/language", "result", "schema"}},
-	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "english", "llm/rehearsal/language", "llm/rehearsal/match", "result", "schema"}},
+	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "english", "llm/rehearsal/language", "llm/rehearsal/match", "result"}},
 	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "calendar", "english", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak", "result", "schema"}},
 	"internal/upstream":               {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// the file of connected servers is plain data: rules that upstream enforces, and addresses that connected makes adapters of.

@@ -89,6 +89,11 @@ func (r *Reading) waits() bool { return r.Target != nil && r.Target.Entity.end =
 // Guesses reports whether the reading rests on a value that may be none.
 func (r *Reading) Guesses() bool { return r.Vague || slices.Contains(r.uses, guessed) }
 
+// Searches reports whether texts are searched for words of the question.
+func (r *Reading) Searches() bool {
+	return r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) && r.Args[f.Name] != nil && r.Args[f.Name] != f.All }) != nil
+}
+
 // Said are the values that narrow the answer, in the question's words.
 func (r *Reading) Said() (values []string) {
 	for i, t := range r.Tokens {
@@ -142,7 +147,8 @@ func (r *Reading) Relevance(key string) int {
 	whose := r.has("who", "whom", "whose") && len(words) > 0 && r.x.Is(words[0], "holder") // who has it
 	dated := col.Is(schema.Date) && r.low(0) == "when"
 	hits += map[bool]int{true: 2}[dated && r.low(1) == "is" && col.has("due", "next")]
-	if strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail || hits == 0 && !whose && !dated {
+	clerical := strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail
+	if clerical && (!dated || hits == 0) || hits == 0 && !whose && !dated {
 		return 0
 	}
 	return max(1, hits*4-len(words))
@@ -159,6 +165,7 @@ type Entity struct {
 	owns    bool   // possessive
 	Located bool   // follows a preposition of place
 	guess   bool   // nothing but its place says that it is a value
+	turned  bool   // it is what others have in a column: "what depends on task 8"
 	sort    string // of an id: the stem of what it identifies
 	at, end int    // its first token, and the one after its last
 }

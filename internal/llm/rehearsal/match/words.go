@@ -28,7 +28,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
 	r.Vague = !r.anchored && !(r.Target != nil && r.Target.Entity.Self && r.low(r.Target.Entity.at-1) == "about") // and so it only presents
 	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural)                    // one thing is changed at a time
-	noun := !t.Writes() && r.Order >= 0 && r.low(r.Order+1) != "of" && r.uses[r.Order] >= given && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
+	noun := !t.Writes() && r.Order >= 0 && r.low(r.Order+1) != "of" && r.uses[r.Order] >= given && t.Columns.Named(r.Verb+"_"+r.low(r.Order+1)) == nil && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
 	unsaid := !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words)                                                                                           // what it would search for
 	if unsaid || r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.isOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
 		return nil
@@ -134,7 +134,7 @@ func (r *Reading) name(i int) {
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns)
 	})
 	switch {
-	case r.ofOther(e), r.x.Is(r.low(i-1), "self") && slices.ContainsFunc(r.c.Open, ofTeam), e.Self && (reader{r}).boundsOf(i).beyond: // "more than me" is not about me
+	case e.turned && e.sort != "" && !r.Tool.Writes() && !r.has("who"), r.ofOther(e), r.x.Is(r.low(i-1), "self") && slices.ContainsFunc(r.c.Open, ofTeam), e.Self && (reader{r}).boundsOf(i).beyond: // "more than me" is not about me
 		return
 	case r.waits() && (e.Self || e.owns || e.at > r.Target.at): // "Ben's team", "who reports to Ben"
 		r.Target.Entity = e
@@ -209,6 +209,9 @@ func (r *Reading) entity(i int) Entity {
 		before = r.beforeValue(before)
 	}
 	e.Located = r.x.Is(r.low(before), "place")
+	e.turned = before > 0 && r.Tool.column(func(f *Field) bool {
+		return len(f.Words) == 2 && f.Words[1] == r.low(before) && english.Stem(f.Words[0]) == r.Tokens[before-1].Stem
+	}).Name != ""
 	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order
 	e.guess = !sure && !e.owns && r.Tokens[i].Kind == language.Word && (!r.Tokens[i].Capital || i == r.Order)
 	e.owns = e.owns || r.low(i-1) == "did" || r.low(i-1) == "does" && r.low(e.end) == "have"

@@ -14,7 +14,6 @@ import (
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/schema"
 )
 
 const maxRows, maxFacts = 10, 3 // rows that a text names, and fields of each
@@ -145,7 +144,7 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 		whose = result.Markdown(name) + ":"
 	}
 	said := strings.TrimSuffix(value(r.Tool, key, data.Values[key]), ".")
-	if slices.ContainsFunc([]string{"ed", "spent", " by", " to"}, func(end string) bool { return strings.HasSuffix(label, end) }) && name != "" { // "hired", "approved by"
+	if slices.ContainsFunc([]string{"ed", "spent", " by", " to", " at", " on"}, func(end string) bool { return strings.HasSuffix(label, end) }) && name != "" { // "hired", "approved by"
 		return fmt.Sprintf("%s: %s %s.", result.Markdown(name), label, said)
 	}
 	are := map[bool]string{true: " are", false: " is"}[english.Plural(english.LastWord(label))]
@@ -200,10 +199,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	case r.Measure.Kind == "count": // a part is never taken for the whole
 		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + map[bool]string{true: "more than "}[l.More] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
-		searched := func(f *match.Field) bool {
-			return f.Is(schema.Search) && r.Args[f.Name] != nil && r.Args[f.Name] != f.All
-		}
-		answer = "I found no " + r.Tool.Rows + which + " that you can see." + map[bool]string{true: " I looked for these words in their texts."}[r.Tool.Inputs.First(searched) != nil]
+		answer = "I found no " + r.Tool.Rows + which + " that you can see." + map[bool]string{true: " I looked for these words in their texts."}[r.Searches()]
 	case r.Measure.Kind != "" && (r.Measure.Kind != "sum" || len(l.Rows) > 1 || askedField(r, first) == ""):
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
