@@ -73,13 +73,19 @@ func (p *planner) read(messages []agent.Message) {
 		p.answers = append([]string{messages[first].Text()}, p.answers...)
 		first = agent.LastOf(agent.User, messages[:first])
 	}
-	for _, m := range messages[:first] {
+	for i, m := range messages[:first] {
 		said := p.Words.Read(m.Text(), p.Today)
 		said = slices.DeleteFunc(said, func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
-		if m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more") && !others(p.Words, said)) {
-			p.before, p.named = p.onward(m.Text()), 0
-		} else if m.Role == agent.Assistant {
+		switch {
+		case m.Role == agent.Assistant:
 			p.named += len(naming.FindAllString(m.Text(), -1)) - strings.Count(m.Text(), "\n- and ")
+		case m.Role != agent.User:
+		case p.before != "" && others(p.Words, said): // means the one before it about somebody else
+			q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages[i:])}
+			_ = run(func() string { return q.answer(m.Text()) })
+			p.before = cmp.Or(q.meant, p.before)
+		case p.before == "" || !measures(p.Words, language.Lows(said), "further", "more"):
+			p.before, p.named = p.onward(m.Text()), 0
 		}
 	}
 	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
@@ -103,10 +109,13 @@ func (p *planner) answer(question string) string {
 				return decline(p.Catalog, tokens)
 			}
 			if slices.ContainsFunc(plans, func(c choice) bool {
-				return c[0].Tool.Closed && len(c[0].Tokens) == 1 || !c[0].Strong && (len(c[0].Tokens) == 1 || !c[0].OpensAnew(p.Words))
+				return c[0].Tool.Closed && len(language.Lows(c[0].Tokens)) == 1 || !c[0].Strong && (len(c[0].Tokens) == 1 || !c[0].OpensAnew(p.Words))
 			}) {
 				if text := p.both(tokens); text != "" {
 					return text
+				}
+				if closed := plans[0][0].Tool.Closed; closed && n > 0 && p.before != "" { // "and sales?"
+					return p.goOn(tokens, language.Text(tokens[n:]))
 				}
 			}
 			return all(len(plans), func(i int) string { return p.perform(plans[i]) })
@@ -173,6 +182,9 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 	if slices.ContainsFunc(tokens, dated) { // another period takes the place of one
 		attempts[0] = language.Text(slices.DeleteFunc(p.Words.Read(before, p.Today), dated)) + " in " + more
 	}
+	if mine := " " + before + " "; strings.HasSuffix(more, "'s") && strings.Contains(mine, " my ") { // "and Ada's?"
+		attempts = append(attempts, strings.TrimSpace(strings.Replace(mine, " my ", " "+more+" ", 1)))
+	}
 	for _, c := range p.choose(p.tokens(before), "") {
 		if c.Tool.Writes() {
 			break
@@ -187,6 +199,7 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 	}
 	for _, question := range attempts {
 		if e := run(func() string { return p.answer(question) }); !e.none {
+			p.meant = question
 			return e.orWait()
 		}
 	}

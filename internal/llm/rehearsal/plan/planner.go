@@ -27,6 +27,7 @@ type planner struct {
 	writes   []agent.Call    // and those that change something
 	before   string          // the question before it
 	subject  string          // the person or thing of the last record that was shown
+	meant    string          // the whole question, of one that goes on with the one before it
 	said     string          // the last message of the person, whatever it belongs to
 	lists    []*speak.Answer // the lists before it
 	answered string          // the message before it
@@ -184,7 +185,7 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	lacks := lacking(c, tokens)
 	likely := ranked(c, clause)
 	orders := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return !r.Strong || !r.Tool.IsOrdered(c.Words, clause) })
-	why := map[bool]string{true: fmt.Sprintf(" because I have no way to %q this", result.Markdown(clause.Verb))}[len(orders) == 0 && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
+	why := map[bool]string{true: fmt.Sprintf(" because I have no way to %q this", result.Markdown(clause.Verb))}[!slices.ContainsFunc(c.Open, func(t *match.Tool) bool { return t.IsOrdered(c.Words, clause) }) && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
 	for i, r := range append(orders, likely...) {
 		unread := result.Markdown(r.Unread())
 		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) && (r.Strong || r.Target != nil) || r.Strong && !r.Tool.Writes()); {
