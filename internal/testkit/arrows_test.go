@@ -67,7 +67,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/tasks/workspace": {ours: []string{"access", "domain/tasks/record"}},
 	"internal/domain/tasks/rowset":    {},
 	"internal/domain/tasks/store":     {ours: []string{"domain/tasks/record", "domain/tasks/rowset", "domain/tasks/words", "fault", "sqlite"}},
-	"internal/domain/tasks/words":     {ours: []string{"domain/tasks/rowset", "sqlite"}},
+	"internal/domain/tasks/words":     {ours: []string{"domain/tasks/rowset", "english", "sqlite"}},
 	// it answers the gateway in envelopes and other clients as document 002 says, and so wraps two runners.
 	"internal/domain/tasks/dialect": {ours: []string{"access", "domain/tasks/record", "fault", "result", "tool"}},
 	// code search has no changes, and says so with the types of confirmations; its endpoint speaks document 004's own wire format.

@@ -85,6 +85,11 @@ func Remark(ctx context.Context, sentence string) {
 	}
 }
 
+// SomeWords says of a page that nothing has all of the words that were searched for.
+func SomeWords(ctx context.Context) {
+	Remark(ctx, "Nothing has all of these words; these have some of them.")
+}
+
 // Fit ends the page that a list's function is about to return after n rows, one at
 // least: more would be longer than the caller asked for. The next page begins there.
 func Fit(ctx context.Context, n int) {
@@ -130,8 +135,8 @@ func Offsets[In, T any](s Spec, fetch func(context.Context, In, OffsetWindow) (r
 		if err != nil {
 			return nil, nil, err
 		}
-		w := c.window
-		rows, total, err := fetch(ctx, in, OffsetWindow{Limit: w.Limit, Offset: w.Offset, Fit: w.unlimited})
+		w, beside := c.window, aside{}
+		rows, total, err := fetch(context.WithValue(ctx, asideKey{}, &beside), in, OffsetWindow{Limit: w.Limit, Offset: w.Offset, Fit: w.unlimited})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -141,7 +146,7 @@ func Offsets[In, T any](s Spec, fetch func(context.Context, In, OffsetWindow) (r
 		}
 		return &rows, &result.Page{
 			Limit: w.Limit, Offset: w.Offset, Total: total, Counted: true, Returned: len(rows), More: w.Offset+len(rows) < total, Later: w.Offset > 0,
-			Noun: c.spec.Noun, Narrow: c.spec.Narrow,
+			Remark: beside.remark, Noun: c.spec.Noun, Narrow: c.spec.Narrow,
 		}, nil
 	}
 	return t

@@ -20,7 +20,7 @@ func find[T any](ctx context.Context, text string, after *Key, ask func(Query) (
 	q = q.Any()
 	rows, err := ask(q)
 	if len(rows) > 0 {
-		tool.Remark(ctx, "Nothing has all of these words; these have some of them.")
+		tool.SomeWords(ctx)
 	}
 	return rows, q, err
 }

@@ -464,7 +464,8 @@ func drawList(r *rand.Rand, some work) args {
 
 func drawSearch(r *rand.Rand, some work) args {
 	words := strings.Fields(some.title)
-	return args{"workspace_path": some.board.name, "search_term": conformance.Pick(r, words[4], "turnip", fmt.Sprintf("part%d glac", r.IntN(4)), "zebra", "urnip "+words[4])}
+	part := strings.TrimSuffix(strings.Fields(some.about)[3], ".") // words that one task has, as others without all of them are no answer then
+	return args{"workspace_path": some.board.name, "search_term": conformance.Pick(r, words[4], "turnip", part+" "+words[4][:4], "zebra", "urnip "+words[4])}
 }
 
 func fitsTask(w work, in args) bool {

@@ -45,9 +45,13 @@ func entityTools(s *Server) []tool.Tool {
 		}),
 		list(s, tool.Spec{
 			Name: "search_entities", Title: "Search entities", Allow: everyone, Noun: "entities", Narrow: "more words or a type", Untrusted: entityTexts,
-			Description: "Find the entities that have every word in their name or identifier; parts of words count. The best match is first.",
+			Description: "Find the entities that have every word in their name or identifier; parts of words count. When none has every word, those with any of them. The best match is first.",
 		}, func(ctx context.Context, sc scope, in searchEntitiesInput, p store.Page) ([]record.Entity, int, error) {
-			return sc.SearchEntities(ctx, in.Term, in.Type, p)
+			found, total, some, err := sc.SearchEntities(ctx, in.Term, in.Type, p)
+			if some {
+				tool.SomeWords(ctx)
+			}
+			return found, total, err
 		}),
 	}
 }

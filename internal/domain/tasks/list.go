@@ -18,7 +18,7 @@ func listTools(s *Server) []tool.Tool {
 		}, listTasks),
 		list(s, tool.Spec{
 			Name: "search_tasks", Title: "Search tasks", Allow: everyone, Noun: "tasks", Narrow: "more words", Untrusted: taskTexts, Synonyms: []string{"find", "touch", "mention", "todo"},
-			Description: "Find the tasks that have every word in their title, description, files or linked entities; parts of words count, so fig.go finds config.go. The best match is first, with a snippet.",
+			Description: "Find the tasks that have every word in their title, description, files or linked entities; parts of words count, so fig.go finds config.go. When none has every word, those with any of them. The best match is first, with a snippet.",
 		}, searchTasks),
 	}
 }
@@ -52,5 +52,9 @@ type searchTasksInput struct {
 }
 
 func searchTasks(ctx context.Context, sc scope, in searchTasksInput, p store.Page) ([]record.Task, int, error) {
-	return sc.SearchTasks(ctx, in.Term, p)
+	found, total, some, err := sc.SearchTasks(ctx, in.Term, p)
+	if some {
+		tool.SomeWords(ctx)
+	}
+	return found, total, err
 }

@@ -411,6 +411,29 @@ func TestSummariesSaveTokens(t *testing.T) {
 	}
 }
 
+// TestAnyWordIsSaid: where nothing has all words of a search, each page says so.
+func TestAnyWordIsSaid(t *testing.T) {
+	h := newHarness(t)
+	for _, title := range []string{"Interview two candidates", "Interview notes", "Hire a designer"} {
+		h.ask("create_task", map[string]any{"title": title})
+		h.ask("create_entity", map[string]any{"entity_type": "other", "name": title, "identifier": title})
+	}
+	const said = "Nothing has all of these words; these have some of them."
+	for _, tool := range []string{"search_tasks", "search_entities"} {
+		for offset, want := range []float64{1, 1, 1} {
+			args, _ := json.Marshal(map[string]any{"search_term": "hiring interviews", "limit": 1, "offset": offset, "workspace_path": h.platform})
+			o := h.Call(as(t, "nina", access.PurposeNone), tool, args)
+			if page := o.Page(); page == nil || float64(page.Returned) != want || page.Total != 3 || page.Remark != said {
+				t.Errorf("%s, page %d: got %+v", tool, offset, page)
+			}
+		}
+		args, _ := json.Marshal(map[string]any{"search_term": "interviews notes", "workspace_path": h.platform})
+		if page := h.Call(as(t, "nina", access.PurposeNone), tool, args).Page(); page == nil || page.Total != 1 || page.Remark != "" {
+			t.Errorf("%s of what has both: got %+v", tool, page)
+		}
+	}
+}
+
 // TestEstimateIsCloseToATokenizer compares it with o200k on answers of every kind.
 func TestEstimateIsCloseToATokenizer(t *testing.T) {
 	h := newHarness(t)

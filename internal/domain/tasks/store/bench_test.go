@@ -414,7 +414,7 @@ func parted(part string) string {
 // search searches for a term.
 func (w *Workspace) search(term string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		_, _, err := w.SearchTasks(ctx, term, Page{Limit: 100})
+		_, _, _, err := w.SearchTasks(ctx, term, Page{Limit: 100})
 		return err
 	}
 }
@@ -448,7 +448,7 @@ func ofOne(w *Workspace) []operation {
 			return err
 		}, "select * from entities where entity_type = 'file' and deleted_at is null order by created_at desc, id desc limit 100"},
 		{"search_entities, one match", usual, func(ctx context.Context) error {
-			_, _, err := w.SearchEntities(ctx, "file4700.go", "", Page{Limit: 100})
+			_, _, _, err := w.SearchEntities(ctx, "file4700.go", "", Page{Limit: 100})
 			return err
 		}, `select rowid, rank from entities_words where entities_words match '"file4700 go"' order by rank limit 100`},
 		{"get_project_info", usual, func(ctx context.Context) error { _, err := w.Info(ctx); return err }, "select status, priority, count(*) from tasks where deleted_at is null group by status, priority"},

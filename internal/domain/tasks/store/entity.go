@@ -224,19 +224,20 @@ func (w entityRows) readEntities(ctx context.Context, details bool, statement st
 }
 
 // SearchEntities returns a page of the entities that have every word of a term in
-// their name or identifier, the best first, and their number in all.
-func (w entityRows) SearchEntities(ctx context.Context, term, kind string, p Page) (found []record.Entity, total int, err error) {
+// their name or identifier, the best first, and their number in all. When none has every
+// word, they are those that have any, which some says.
+func (w entityRows) SearchEntities(ctx context.Context, term, kind string, p Page) (found []record.Entity, total int, some bool, err error) {
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
 		x, err := w.openIndex(ctx, "entities", "name")
 		if err != nil {
 			return err
 		}
-		ids, n, err := search{index: x, kind: kind}.page(ctx, term, p)
-		if total = n; err != nil || n == 0 {
+		h, err := search{index: x, kind: kind}.page(ctx, term, p)
+		if total, some = h.total, h.some; err != nil || total == 0 {
 			return err
 		}
-		found, err = w.readEntities(ctx, p.Details, "select "+entityColumns(p.Details)+" from json_each(?) page cross join entities e on e.id = page.value order by page.key", listOf(ids))
+		found, err = w.readEntities(ctx, p.Details, "select "+entityColumns(p.Details)+" from json_each(?) page cross join entities e on e.id = page.value order by page.key", listOf(h.ids))
 		return err
 	})
-	return found, total, err
+	return found, total, some, err
 }

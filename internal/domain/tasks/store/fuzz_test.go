@@ -18,7 +18,7 @@ func FuzzSearch(f *testing.F) {
 		if strings.ContainsRune(term, 0) || len(term) > 500 {
 			t.Skip("refused by the schema")
 		}
-		found, total, err := w.SearchTasks(t.Context(), term, Page{Limit: 10})
+		found, total, _, err := w.SearchTasks(t.Context(), term, Page{Limit: 10})
 		if err != nil || total < len(found) {
 			t.Fatalf("%q: %d of %d, %v", term, len(found), total, fault.From(err))
 		}

@@ -54,15 +54,8 @@ func (w *file) openIndex(ctx context.Context, table, first string) (index, error
 	return x, err
 }
 
-// sought are the rows that have a word of a search.
-type sought struct {
-	anywhere rowset.Set // in any of their texts, be it as a part of a longer word
-	inFirst  rowset.Set // in the first column
-	whole    rowset.Set // as a whole word
-}
-
 // seek looks a word of a search up, which has one piece or more.
-func (x index) seek(ctx context.Context, pieces []string) (sought, error) {
+func (x index) seek(ctx context.Context, pieces []string) (words.Rows, error) {
 	if len(pieces) > 1 {
 		return x.phrase(ctx, pieces)
 	}
@@ -70,15 +63,15 @@ func (x index) seek(ctx context.Context, pieces []string) (sought, error) {
 }
 
 // word looks up the rows that have a word, and those that have it in a longer one.
-func (x index) word(ctx context.Context, word string) (sought, error) {
+func (x index) word(ctx context.Context, word string) (words.Rows, error) {
 	ranges, err := x.ranges(ctx, word)
 	if err != nil {
-		return sought{}, err
+		return words.Rows{}, err
 	}
 	found, err := x.sets(ctx, word, ranges)
-	found.less(x.stale)
+	found.Less(x.stale)
 	for _, row := range x.newest {
-		found.add(row.id, row.texts.Mention(word))
+		found.Add(row.id, row.texts.Mention(word))
 	}
 	return found, err
 }
@@ -118,8 +111,8 @@ func (x index) stems(ctx context.Context, part string) (ranges [][2]string, err 
 func exactly(word string) [][2]string { return [][2]string{{word, word}} }
 
 // sets reads the sets of the words in some ranges, of which one word is the whole one.
-func (x index) sets(ctx context.Context, whole string, ranges [][2]string) (sought, error) {
-	found := nothing()
+func (x index) sets(ctx context.Context, whole string, ranges [][2]string) (words.Rows, error) {
+	found := words.NoRows()
 	list, err := json.Marshal(ranges)
 	if err != nil {
 		return found, err
@@ -132,10 +125,10 @@ select p.word = ?, p.span, p.anywhere, p.in_first from s cross join json_each(?)
 		var at int64
 		var anywhere, inFirst sql.RawBytes
 		err := rows.Scan(&isWhole, &at, &anywhere, &inFirst)
-		found.anywhere.Unpack(at, anywhere)
-		found.inFirst.Unpack(at, inFirst)
+		found.Anywhere.Unpack(at, anywhere)
+		found.InFirst.Unpack(at, inFirst)
 		if isWhole {
-			found.whole.Unpack(at, anywhere)
+			found.Whole.Unpack(at, anywhere)
 		}
 		return err
 	})
@@ -144,31 +137,31 @@ select p.word = ?, p.span, p.anywhere, p.in_first from s cross join json_each(?)
 
 // phrase looks up the rows that have the pieces of a word one after the other, as in a
 // file's name. The first can be the end of a longer word, and the last its beginning.
-func (x index) phrase(ctx context.Context, pieces []string) (sought, error) {
+func (x index) phrase(ctx context.Context, pieces []string) (words.Rows, error) {
 	found, err := x.written(ctx, pieces)
-	found.less(x.stale)
+	found.Less(x.stale)
 	for _, row := range x.newest {
-		found.add(row.id, row.texts.Follow(pieces))
+		found.Add(row.id, row.texts.Follow(pieces))
 	}
 	return found, err
 }
 
 // written looks up the rows that have the pieces of a word one after the other among
 // those whose words are written.
-func (x index) written(ctx context.Context, pieces []string) (sought, error) {
+func (x index) written(ctx context.Context, pieces []string) (words.Rows, error) {
 	rows, err := x.having(ctx, pieces)
 	if err != nil {
-		return sought{}, err
+		return words.Rows{}, err
 	}
 	known, err := x.pair(ctx, pieces, rows)
 	if err != nil {
-		return sought{}, err
+		return words.Rows{}, err
 	}
-	rows.anywhere.Take(known.anywhere)
-	if rows.anywhere.Len() <= fewRows {
-		if found, ok, err := x.following(ctx, rows.anywhere, pieces); ok || err != nil {
-			found.anywhere.Join(known.anywhere)
-			found.whole.Join(known.whole)
+	rows.Anywhere.Take(known.Anywhere)
+	if rows.Anywhere.Len() <= fewRows {
+		if found, ok, err := x.following(ctx, rows.Anywhere, pieces); ok || err != nil {
+			found.Anywhere.Join(known.Anywhere)
+			found.Whole.Join(known.Whole)
 			return found, err
 		}
 	}
@@ -178,8 +171,8 @@ func (x index) written(ctx context.Context, pieces []string) (sought, error) {
 // pair looks up two pieces that follow one another in a list, in which most words of
 // several pieces are. Of the rows that have both pieces it leaves those out that may
 // have them in the first text too, or as whole words in another place.
-func (x index) pair(ctx context.Context, pieces []string, rows sought) (sought, error) {
-	found := nothing()
+func (x index) pair(ctx context.Context, pieces []string, rows words.Rows) (words.Rows, error) {
+	found := words.NoRows()
 	if len(pieces) != 2 {
 		return found, nil
 	}
@@ -192,39 +185,39 @@ func (x index) pair(ctx context.Context, pieces []string, rows sought) (sought, 
 	if err != nil {
 		return found, err
 	}
-	pairs.anywhere.Take(rows.inFirst)
-	found.whole = pairs.anywhere.Take(pairs.whole)
-	pairs.anywhere.Take(rows.whole)
-	found.anywhere.Join(found.whole)
-	found.anywhere.Join(pairs.anywhere)
+	pairs.Anywhere.Take(rows.InFirst)
+	found.Whole = pairs.Anywhere.Take(pairs.Whole)
+	pairs.Anywhere.Take(rows.Whole)
+	found.Anywhere.Join(found.Whole)
+	found.Anywhere.Join(pairs.Anywhere)
 	return found, nil
 }
 
 // matching are the rows of which FTS5 says that they have the pieces of a word one after
 // the other.
-func (x index) matching(ctx context.Context, pieces []string) (sought, error) {
-	found := nothing()
+func (x index) matching(ctx context.Context, pieces []string) (words.Rows, error) {
+	found := words.NoRows()
 	phrases, err := x.phrases(ctx, pieces)
 	if err != nil {
 		return found, err
 	}
-	if err := x.match(ctx, found.anywhere, "", phrases); err != nil {
+	if err := x.match(ctx, found.Anywhere, "", phrases); err != nil {
 		return found, err
 	}
-	if err := x.match(ctx, found.whole, "", []string{phrase(pieces...)}); err != nil {
+	if err := x.match(ctx, found.Whole, "", []string{phrase(pieces...)}); err != nil {
 		return found, err
 	}
 	for _, piece := range pieces {
-		if one, err := x.word(ctx, piece); err != nil || len(one.inFirst) == 0 {
+		if one, err := x.word(ctx, piece); err != nil || len(one.InFirst) == 0 {
 			return found, err
 		}
 	}
-	return found, x.match(ctx, found.inFirst, "{"+x.first+"} : ", phrases)
+	return found, x.match(ctx, found.InFirst, "{"+x.first+"} : ", phrases)
 }
 
 // having returns the rows that have all pieces of a word, in whatever order: anywhere,
 // all in the first text, and all as whole words.
-func (x index) having(ctx context.Context, pieces []string) (rows sought, err error) {
+func (x index) having(ctx context.Context, pieces []string) (rows words.Rows, err error) {
 	for i, piece := range pieces {
 		ranges := exactly(piece)
 		if i == 0 || i == len(pieces)-1 {
@@ -240,7 +233,7 @@ func (x index) having(ctx context.Context, pieces []string) (rows sought, err er
 			rows = one
 			continue
 		}
-		rows = sought{rows.anywhere.Take(one.anywhere), rows.inFirst.Take(one.inFirst), rows.whole.Take(one.whole)}
+		rows = words.Rows{Anywhere: rows.Anywhere.Take(one.Anywhere), InFirst: rows.InFirst.Take(one.InFirst), Whole: rows.Whole.Take(one.Whole)}
 	}
 	return rows, nil
 }
@@ -252,8 +245,8 @@ const betweenTexts, betweenRows = "\x1f", "\x1e"
 // following are those of some rows that have the pieces of a word one after the other.
 // It reads their texts as one: to read row by row takes twice as long. ok is false when
 // that was no use, because a text has the characters that separate them.
-func (x index) following(ctx context.Context, some rowset.Set, pieces []string) (found sought, ok bool, err error) {
-	found = nothing()
+func (x index) following(ctx context.Context, some rowset.Set, pieces []string) (found words.Rows, ok bool, err error) {
+	found = words.NoRows()
 	for ids := range slices.Chunk(some.Last(0, some.Len()), rowsAtOnce) {
 		var all sql.NullString
 		err = x.In(ctx).QueryRowContext(ctx, "select group_concat(concat_ws(?, x.id, "+texts[x.table]+"), ?) from json_each(?) page cross join "+x.table+" x on x.id = page.value", betweenTexts, betweenRows, listOf(ids)).Scan(&all)
@@ -266,33 +259,11 @@ func (x index) following(ctx context.Context, some rowset.Set, pieces []string) 
 			if broken := err != nil || len(parts) != 4; broken && all.Valid {
 				return found, false, nil
 			} else if !broken {
-				found.add(id, words.Texts{First: parts[1], Second: parts[2], List: parts[3]}.Lower().Follow(pieces))
+				found.Add(id, words.Texts{First: parts[1], Second: parts[2], List: parts[3]}.Lower().Follow(pieces))
 			}
 		}
 	}
 	return found, true, nil
-}
-
-func nothing() sought { return sought{rowset.Set{}, rowset.Set{}, rowset.Set{}} }
-
-// less takes rows away.
-func (f sought) less(rows rowset.Set) {
-	f.anywhere.Take(rows)
-	f.inFirst.Take(rows)
-	f.whole.Take(rows)
-}
-
-// add adds a row where it has what is sought.
-func (f sought) add(id int64, where words.Where) {
-	if where.Anywhere {
-		f.anywhere.Add(id)
-	}
-	if where.InFirst {
-		f.inFirst.Add(id)
-	}
-	if where.Whole {
-		f.whole.Add(id)
-	}
 }
 
 // phrases are those of which the first word is the first of some pieces, or ends with

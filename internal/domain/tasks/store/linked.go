@@ -53,11 +53,11 @@ func (b *byEntities) add(ctx context.Context, pieces []string, found rowset.Set)
 	if err != nil {
 		return err
 	}
-	entities.anywhere.Take(b.deleted)
-	if len(entities.anywhere) == 0 {
+	entities.Anywhere.Take(b.deleted)
+	if len(entities.Anywhere) == 0 {
 		return nil
 	}
-	tasks, err := b.tasksOf(ctx, entities.anywhere.Last(0, entities.anywhere.Len()))
+	tasks, err := b.tasksOf(ctx, entities.Anywhere.Last(0, entities.Anywhere.Len()))
 	more = more.Take(tasks)
 	found.Join(more)
 	b.only.Join(more)

@@ -39,8 +39,8 @@ func TestSearchFindsTasksOfEntities(t *testing.T) {
 	}
 	wantFound(t, w, "fig.go", "is linked", "names it") // neither has it as whole words, and this one is newer
 	wantFound(t, w, "linked config.go", "is linked")
-	wantFound(t, w, "neither config.go")
-	page, total, err := w.SearchTasks(t.Context(), "config.go", Page{Limit: 1, Offset: 1})
+	wantFound(t, w, "neither config.go", "neither", "names it", "is linked") // none has both
+	page, total, _, err := w.SearchTasks(t.Context(), "config.go", Page{Limit: 1, Offset: 1})
 	if err != nil || total != 2 || len(page) != 1 || page[0].Snippet != "**config.go**: internal/config/config.go" {
 		t.Errorf("the second page: got %+v of %d, %v", page, total, err)
 	}

@@ -321,7 +321,7 @@ func TestPageAndCountAreOfOneMoment(t *testing.T) {
 			}
 			counts[total] = true
 		}
-		if found, total, err := w.SearchTasks(t.Context(), "there", Page{Limit: 100}); err != nil || len(found) != total || total < 5 {
+		if found, total, _, err := w.SearchTasks(t.Context(), "there", Page{Limit: 100}); err != nil || len(found) != total || total < 5 {
 			t.Fatalf("the search: %d tasks, and a count of %d, %v", len(found), total, err)
 		}
 		nodes, total, below, err := treeOf(t, w, 1, TreePage{Page: Page{Limit: 10}, MaxDepth: 3})

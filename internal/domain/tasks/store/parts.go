@@ -127,8 +127,8 @@ func (w *file) keepPart(ctx context.Context, part string) error {
 		if err != nil {
 			return err
 		}
-		for at := range found.anywhere {
-			if err := w.addPosting(ctx, table, at, words.NameOfPart(part), found.anywhere.Packed(at), found.inFirst.Packed(at)); err != nil {
+		for at := range found.Anywhere {
+			if err := w.addPosting(ctx, table, at, words.NameOfPart(part), found.Anywhere.Packed(at), found.InFirst.Packed(at)); err != nil {
 				return err
 			}
 		}

@@ -36,7 +36,7 @@ func TestPartsOfManyWords(t *testing.T) {
 	if err := changed(t, w, "delete from postings where word not like '*%' and word not like ':%'"); err != nil {
 		t.Fatal(err)
 	}
-	if _, n, err := w.SearchTasks(t.Context(), "der", Page{Limit: 1}); err != nil || n < 3*newestRows-40 {
+	if _, n, _, err := w.SearchTasks(t.Context(), "der", Page{Limit: 1}); err != nil || n < 3*newestRows-40 {
 		t.Errorf("of the set of the part: got %d, %v", n, err)
 	}
 }
@@ -112,7 +112,7 @@ func TestPartsOfEntities(t *testing.T) {
 		}
 	}
 	for term, want := range map[string]int{"epor": 2*newestRows - 10, "port": 2*newestRows - 10, "xport": 2*newestRows - 10, "amed": 10, "expor report": 2*newestRows - 10} {
-		if _, n, err := w.SearchEntities(t.Context(), term, "", Page{Limit: 1}); err != nil || n != want {
+		if _, n, _, err := w.SearchEntities(t.Context(), term, "", Page{Limit: 1}); err != nil || n != want {
 			t.Errorf("%s: got %d, %v, want %d", term, n, err, want)
 		}
 	}

@@ -99,7 +99,7 @@ func TestProcessesShareOneWorkspaceAndMayBeKilled(t *testing.T) {
 	if err != nil || total < len(acknowledged) || len(acknowledged) < creators/2*perWriter() {
 		t.Errorf("%d tasks were acknowledged and %d are stored: %v", len(acknowledged), total, err)
 	}
-	if _, found, err := w.SearchTasks(t.Context(), "of", Page{Limit: 1}); err != nil || found != total {
+	if _, found, _, err := w.SearchTasks(t.Context(), "of", Page{Limit: 1}); err != nil || found != total {
 		t.Errorf("a search finds %d of %d tasks: %v", found, total, err)
 	}
 	for id := range acknowledged {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"math"
 	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
@@ -12,7 +11,7 @@ import (
 	"countersign.dev/internal/domain/tasks/words"
 )
 
-// search looks for the rows of a table that have every word of a term.
+// search looks for the rows of a table that have every word of a term, or else any.
 type search struct {
 	index
 	kind     string // only entities of this type; empty: any row
@@ -21,28 +20,48 @@ type search struct {
 	entities *byEntities // of tasks: a word may be that of an entity that they are linked to
 }
 
-// page returns a page of the rows that were found, the best first, and their number in
-// all. A row is the better the more of the words are in the first column, and then the
-// more of them it has as whole words; a word counts the more the fewer rows have it. Of
-// equals the newest is first.
-func (s search) page(ctx context.Context, term string, p Page) (ids []int64, total int, err error) {
-	words, err := s.read(ctx, term)
-	if err != nil || len(words) == 0 {
-		return nil, 0, err
-	}
-	found := rowset.Set{}
-	found.Join(words[0].anywhere)
-	for _, word := range words[1:] {
-		found = found.Take(word.anywhere)
-	}
-	total = found.Len()
-	ids, err = s.cut(ctx, rank(found, words), p)
-	return ids, total, err
+// hits are a page of the rows that a search found.
+type hits struct {
+	ids   []int64
+	total int      // how many rows were found in all
+	words []string // by which they were found
+	some  bool     // no row has all of the words
 }
 
-// read looks up the words of a term among the rows that are searched. A word without
+// page returns a page of the rows that have every word, the best first. When none has, it
+// is of those that have any, and what has more of the words is first. A row is the better the
+// more of the words are in the first column, and then the more of them it has as whole words;
+// a word counts the more the fewer rows have it. Of equals the newest is first.
+func (s search) page(ctx context.Context, term string, p Page) (h hits, err error) {
+	all, err := s.read(ctx, term)
+	if err != nil || len(all) == 0 {
+		return h, err
+	}
+	found := rowset.Set{}
+	found.Join(all[0].Anywhere)
+	for _, one := range all[1:] {
+		found = found.Take(one.Anywhere)
+	}
+	each := int64(0) // all rows have the same ones
+	if len(all) > 1 && len(found) == 0 {
+		each = 1e9 // more than all else together
+		for _, one := range all {
+			found.Join(one.Anywhere)
+		}
+	}
+	for _, one := range all {
+		h.words = append(h.words, one.Text)
+	}
+	h.total = found.Len()
+	h.some = each > 0 && h.total > 0
+	h.ids, err = s.cut(ctx, words.Rank(found, all, each), p)
+	return h, err
+}
+
+// read looks up the words of a term among the rows that are searched. A word that none
+// has is looked up by its other forms, so that "logins" finds "login". A word without
 // letters and digits means nothing.
-func (s search) read(ctx context.Context, term string) (all []sought, err error) {
+func (s search) read(ctx context.Context, term string) (all []words.Rows, err error) {
 	deleted, ofKind, err := s.marked(ctx)
 	if err != nil {
 		return nil, err
@@ -52,43 +71,45 @@ func (s search) read(ctx context.Context, term string) (all []sought, err error)
 		if len(pieces) == 0 {
 			continue
 		}
-		found, err := s.seek(ctx, pieces)
+		found, err := s.among(ctx, pieces, deleted, ofKind)
+		found.Text = word
+		if form := words.Form(pieces[0]); err == nil && len(found.Anywhere) == 0 && len(pieces) == 1 && form != "" {
+			found, err = s.among(ctx, []string{form}, deleted, ofKind)
+			found.Text = form
+		}
 		if err != nil {
 			return nil, err
-		}
-		if s.entities != nil {
-			if err := s.entities.add(ctx, pieces, found.anywhere); err != nil {
-				return nil, err
-			}
-		}
-		found.anywhere.Take(deleted)
-		if s.kind != "" {
-			found.anywhere = found.anywhere.Take(ofKind)
 		}
 		all = append(all, found)
 	}
 	return all, nil
 }
 
+// among looks a word up among the rows that are searched.
+func (s search) among(ctx context.Context, pieces []string, deleted, ofKind rowset.Set) (found words.Rows, err error) {
+	if found, err = s.seek(ctx, pieces); err != nil {
+		return found, err
+	}
+	if s.entities != nil {
+		if err := s.entities.add(ctx, pieces, found.Anywhere); err != nil {
+			return found, err
+		}
+	}
+	found.Anywhere.Take(deleted)
+	if s.kind != "" {
+		found.Anywhere = found.Anywhere.Take(ofKind)
+	}
+	return found, nil
+}
+
 // marked returns the rows that are deleted, and those of the kind that is searched.
 func (s search) marked(ctx context.Context) (deleted, ofKind rowset.Set, err error) {
 	hidden, err := s.sets(ctx, "", exactly(":deleted"))
 	if err != nil || s.kind == "" {
-		return hidden.anywhere, nil, err
+		return hidden.Anywhere, nil, err
 	}
 	only, err := s.sets(ctx, "", exactly(":"+s.kind))
-	return hidden.anywhere, only.anywhere, err
-}
-
-// rank separates rows into classes, the best first.
-func rank(found rowset.Set, words []sought) []rowset.Class {
-	classes := []rowset.Class{{Rows: found}}
-	for _, word := range words {
-		rarity := int64(1e6 * math.Log(1+4000/float64(1+word.anywhere.Len())))
-		classes = rowset.Raise(classes, word.inFirst, 2*rarity)
-		classes = rowset.Raise(classes, word.whole, rarity)
-	}
-	return rowset.Ranked(classes)
+	return hidden.Anywhere, only.Anywhere, err
 }
 
 // cut returns the rows of a page.
@@ -125,8 +146,9 @@ func listOf(ids []int64) string {
 
 // SearchTasks returns a page of the tasks that have every word of a term in their
 // title, description or files, or in the name or identifier of an entity that they are
-// linked to, the best first, and their number in all.
-func (w taskLists) SearchTasks(ctx context.Context, term string, p Page) (found []record.Task, total int, err error) {
+// linked to, the best first, and their number in all. When none has every word, they are
+// those that have any, which some says.
+func (w taskLists) SearchTasks(ctx context.Context, term string, p Page) (found []record.Task, total int, some bool, err error) {
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
 		x, err := w.openIndex(ctx, "tasks", "title")
 		if err != nil {
@@ -140,28 +162,28 @@ func (w taskLists) SearchTasks(ctx context.Context, term string, p Page) (found 
 		if err := w.In(ctx).QueryRowContext(ctx, "select unordered = 0 from about").Scan(&s.byNumber); err != nil {
 			return w.Fault(ctx, err)
 		}
-		ids, n, err := s.page(ctx, term, p)
-		if total = n; err != nil || n == 0 {
+		h, err := s.page(ctx, term, p)
+		if total, some = h.total, h.some; err != nil || total == 0 {
 			return err
 		}
-		names, err := entities.names(ctx, ids)
+		names, err := entities.names(ctx, h.ids)
 		if err != nil {
 			return err
 		}
-		found, err = w.readFound(ctx, ids, term, names, p.Details)
+		found, err = w.readFound(ctx, h, names, p.Details)
 		return err
 	})
-	return found, total, err
+	return found, total, some, err
 }
 
 // readFound reads a page of what was found; names are those of the entities by which
 // some of it was.
-func (w taskLists) readFound(ctx context.Context, ids []int64, term string, names map[int64]string, details bool) (found []record.Task, err error) {
-	rows, err := w.In(ctx).QueryContext(ctx, "select "+columns(details)+", t.description, t.file_references from json_each(?) page cross join tasks t on t.id = page.value order by page.key", listOf(ids))
+func (w taskLists) readFound(ctx context.Context, h hits, names map[int64]string, details bool) (found []record.Task, err error) {
+	rows, err := w.In(ctx).QueryContext(ctx, "select "+columns(details)+", t.description, t.file_references from json_each(?) page cross join tasks t on t.id = page.value order by page.key", listOf(h.ids))
 	err = w.Each(ctx, rows, err, func() error {
 		var description, files sql.NullString
 		t, err := scanTask(rows.Scan, details, &description, &files)
-		t.Snippet = words.Snippet(strings.Fields(term), t.Title, names[t.ID], description.String, strings.Trim(files.String, "[]"))
+		t.Snippet = words.Snippet(h.words, t.Title, names[t.ID], description.String, strings.Trim(files.String, "[]"))
 		found = append(found, t)
 		return err
 	})

@@ -18,6 +18,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"countersign.dev/internal/domain/tasks/record"
+	"countersign.dev/internal/domain/tasks/words"
 )
 
 func TestSearchFindsPartsOfWords(t *testing.T) {
@@ -28,7 +29,7 @@ func TestSearchFindsPartsOfWords(t *testing.T) {
 		"fig.go": `"internal/config/con**fig.go**"`, "FIG tree": "a **fig** **tree**", "go": `"internal/config/config.**go**"`, `"odd"`: `An **"odd"** title AND NOT (x`,
 		"AND NOT": `An "odd" title **AND** **NOT** (x`, "none": "", "% _": "",
 	} {
-		found, total, err := w.SearchTasks(t.Context(), term, Page{Limit: 10})
+		found, total, _, err := w.SearchTasks(t.Context(), term, Page{Limit: 10})
 		if err != nil || total != len(found) || want == "" && total != 0 || want != "" && (total != 1 || found[0].Snippet != want) {
 			t.Errorf("%s: got %+v, %d, %v, want %s", term, found, total, err, want)
 		}
@@ -43,14 +44,14 @@ func TestSearchPutsTheBestFirst(t *testing.T) {
 		made(t, w, NewTask{Title: "another", Description: text(strings.Repeat("many words before it ", 40) + "cursors")})
 	}
 	var got []int64
-	found, _, err := w.SearchTasks(t.Context(), "cursors", Page{Limit: 10})
+	found, _, _, err := w.SearchTasks(t.Context(), "cursors", Page{Limit: 10})
 	for _, task := range found {
 		got = append(got, task.ID)
 	}
 	if err != nil || !slices.Equal(got, []int64{1, 3, 2}) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if first, n, err := w.SearchTasks(t.Context(), "cursors", Page{Limit: 1}); err != nil || n != 3 || len(first) != 1 || first[0].ID != 1 {
+	if first, n, _, err := w.SearchTasks(t.Context(), "cursors", Page{Limit: 1}); err != nil || n != 3 || len(first) != 1 || first[0].ID != 1 {
 		t.Errorf("the first page: got %+v of %d, %v", first, n, err)
 	}
 	for _, kind := range []string{"file", "other"} {
@@ -58,7 +59,7 @@ func TestSearchPutsTheBestFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if found, n, err := w.SearchEntities(t.Context(), "cursors", "other", Page{Limit: 10}); err != nil || n != 1 || len(found) != 1 || found[0].Type != "other" {
+	if found, n, _, err := w.SearchEntities(t.Context(), "cursors", "other", Page{Limit: 10}); err != nil || n != 1 || len(found) != 1 || found[0].Type != "other" {
 		t.Errorf("of a type: got %+v, %d, %v", found, n, err)
 	}
 }
@@ -84,9 +85,33 @@ func TestSearchRanks(t *testing.T) {
 	}
 }
 
+// TestSearchFallsBackToAnyWord: first what has all words, else what has any, the more
+// of them the earlier; a word that no task has is found by its other forms.
+func TestSearchFallsBackToAnyWord(t *testing.T) {
+	w := opened(t)
+	for _, n := range []NewTask{
+		{Title: "Interview two candidates"}, {Title: "Log in by mail", Description: text("a login")}, {Title: "Hire a designer"}, {Title: "Interview notes", Description: text("for the candidates of spring")},
+	} {
+		made(t, w, n)
+	}
+	for term, want := range map[string][]string{
+		"interviews": {"Interview notes", "Interview two candidates"}, "logins": {"Log in by mail"}, "hiring": {"Hire a designer"}, "interviews candidate": {"Interview two candidates", "Interview notes"},
+		"hiring interview": {"Hire a designer", "Interview notes", "Interview two candidates"}, "zebra interview spring": {"Interview notes", "Interview two candidates"}, "zebra lion": nil,
+	} {
+		wantFound(t, w, term, want...)
+		_, _, some, err := w.SearchTasks(t.Context(), term, Page{Limit: 1, Offset: 1})
+		if wantSome := term == "hiring interview" || term == "zebra interview spring"; err != nil || some != wantSome {
+			t.Errorf("%s: has some words only: %v, %v", term, some, err)
+		}
+	}
+	if found, _, _, err := w.SearchTasks(t.Context(), "hiring interview", Page{Limit: 1}); err != nil || found[0].Snippet != "**Hire** a designer" {
+		t.Errorf("got %+v, %v", found, err)
+	}
+}
+
 func wantFound(t *testing.T, w *Workspace, term string, want ...string) {
 	t.Helper()
-	found, total, err := w.SearchTasks(t.Context(), term, Page{Limit: 100})
+	found, total, _, err := w.SearchTasks(t.Context(), term, Page{Limit: 100})
 	var got []string
 	for _, task := range found {
 		got = append(got, task.Title)
@@ -144,50 +169,53 @@ func has(words, pieces []string) (some, exact bool) {
 	return some, exact
 }
 
+// pointsFor are what the tasks that have a word get for it.
+func pointsFor(all []readTask, pieces []string) map[int64]float64 {
+	points := map[int64]float64{}
+	for _, task := range all {
+		inTitle, exactly := has(task.texts[0], pieces)
+		some := inTitle
+		for _, text := range task.texts[1:] {
+			in, whole := has(text, pieces)
+			some, exactly = some || in, exactly || whole
+		}
+		for _, text := range task.linked {
+			in, _ := has(text, pieces)
+			some = some || in
+		}
+		if some {
+			points[task.ID] = map[bool]float64{true: 2}[inTitle] + map[bool]float64{true: 1}[exactly]
+		}
+	}
+	return points
+}
+
 // expected are the numbers of the tasks that a search must find, in its order.
 func expected(all []readTask, term string) (ids []int64) {
-	words := slices.DeleteFunc(strings.Fields(strings.ToLower(term)), func(word string) bool { return !run.MatchString(word) })
-	scores, times := map[int64]float64{}, map[int64]time.Time{}
-	hits := map[int64]int{}
-	for _, word := range words {
-		pieces, points, rows := readWords(word), map[int64]float64{}, 0
-		for _, task := range all {
-			inTitle, exactly := has(task.texts[0], pieces)
-			some := inTitle
-			for _, text := range task.texts[1:] {
-				in, whole := has(text, pieces)
-				some, exactly = some || in, exactly || whole
-			}
-			for _, text := range task.linked {
-				in, _ := has(text, pieces)
-				some = some || in
-			}
-			if !some {
-				continue
-			}
-			rows++
-			hits[task.ID]++
-			if inTitle {
-				points[task.ID] += 2
-			}
-			if exactly {
-				points[task.ID]++
-			}
+	terms := slices.DeleteFunc(strings.Fields(strings.ToLower(term)), func(word string) bool { return !run.MatchString(word) })
+	scores, times, hits, most := map[int64]float64{}, map[int64]time.Time{}, map[int64]int{}, 0
+	for _, word := range terms {
+		pieces := readWords(word)
+		points := pointsFor(all, pieces)
+		if form := words.Form(pieces[0]); len(points) == 0 && len(pieces) == 1 && form != "" {
+			points = pointsFor(all, []string{form})
 		}
 		for id, n := range points {
-			scores[id] += n * math.Log(1+4000/float64(1+rows))
+			scores[id] += n * math.Log(1+4000/float64(1+len(points)))
+			hits[id]++
+			most = max(most, hits[id])
 		}
 	}
 	for _, task := range all {
-		if times[task.ID] = task.CreatedAt; len(words) > 0 && hits[task.ID] == len(words) {
+		if times[task.ID] = task.CreatedAt; hits[task.ID] > 0 && (most < len(terms) || hits[task.ID] == most) {
 			ids = append(ids, task.ID)
 		}
 	}
 	slices.SortFunc(ids, func(a, b int64) int {
-		if d := scores[b] - scores[a]; math.Abs(d) > 1e-9 {
+		if d := scores[b] - scores[a]; hits[a] == hits[b] && math.Abs(d) > 1e-9 {
 			return cmp.Compare(d, 0)
 		}
-		return cmp.Or(times[b].Compare(times[a]), cmp.Compare(b, a))
+		return cmp.Or(hits[b]-hits[a], times[b].Compare(times[a]), cmp.Compare(b, a))
 	})
 	return ids
 }
@@ -303,7 +331,7 @@ func TestEntitySearchesAgreeWithReadingEveryName(t *testing.T) {
 				want[e.ID] = (kind == "" || e.Type == kind) && !slices.ContainsFunc(strings.Fields(term), func(word string) bool { return !strings.Contains(text, word) })
 			}
 			maps.DeleteFunc(want, func(_ int64, found bool) bool { return !found })
-			found, total, err := w.SearchEntities(t.Context(), term, kind, Page{Limit: 1000})
+			found, total, _, err := w.SearchEntities(t.Context(), term, kind, Page{Limit: 1000})
 			for _, e := range found {
 				got[e.ID] = true
 			}
@@ -356,7 +384,7 @@ func having(t *testing.T, w *Workspace, pieces ...string) (int, error) {
 		return 0, err
 	}
 	rows, err := x.having(t.Context(), pieces)
-	return rows.anywhere.Len(), err
+	return rows.Anywhere.Len(), err
 }
 
 // TestPathsOfEntities: the pieces of a path are found one after the other.
@@ -368,7 +396,7 @@ func TestPathsOfEntities(t *testing.T) {
 		}
 	}
 	for term, want := range map[string]int{"src/room3": 18, "src/room3/file": 18, "rc/room3": 0, "room3/src": 0, "room/file": 0, "file127.go": 1, "src/roo": 128, "a-12": 1} {
-		if _, n, err := w.SearchEntities(t.Context(), term, "", Page{Limit: 1}); err != nil || n != want {
+		if _, n, _, err := w.SearchEntities(t.Context(), term, "", Page{Limit: 1}); err != nil || n != want {
 			t.Errorf("%s: got %d, %v, want %d", term, n, err, want)
 		}
 	}
@@ -465,7 +493,7 @@ func agree(t *testing.T, w *Workspace, terms []string) (found int) {
 		want, total := expected(all, term), 0
 		limit := max(40, len(want)/6)
 		for offset := 0; offset <= len(want); offset += limit {
-			page, n, err := w.SearchTasks(t.Context(), term, Page{Limit: limit, Offset: offset})
+			page, n, _, err := w.SearchTasks(t.Context(), term, Page{Limit: limit, Offset: offset})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -514,8 +542,8 @@ insert into tasks (id, title, status, priority, created_by, created_at, updated_
 	wantNewest(t, upgraded, "entities", 0)
 	answers := func(w *Workspace) (lines []string) {
 		for _, term := range []string{"words", "file", "file12", "room7", "ile69.go", "earliest", "search 42"} {
-			tasks, n, err := w.SearchTasks(t.Context(), term, Page{Limit: 50})
-			entities, m, err2 := w.SearchEntities(t.Context(), term, "file", Page{Limit: 50})
+			tasks, n, _, err := w.SearchTasks(t.Context(), term, Page{Limit: 50})
+			entities, m, _, err2 := w.SearchEntities(t.Context(), term, "file", Page{Limit: 50})
 			lines = append(lines, fmt.Sprint(term, n, m, errors.Join(err, err2)))
 			for _, task := range tasks {
 				lines = append(lines, fmt.Sprint(task.ID, task.Snippet))

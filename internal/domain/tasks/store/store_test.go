@@ -177,7 +177,7 @@ func TestKeptFiguresAgreeWithTheRows(t *testing.T) {
 	var rows int
 	err := w.In(t.Context()).QueryRowContext(t.Context(), "select count(*) from tasks").Scan(&rows)
 	set, err2 := index{file: w.file, table: "tasks", spans: 1}.sets(t.Context(), "", exactly("config"))
-	if n := set.anywhere.Len(); errors.Join(err, err2) != nil || n != rows {
+	if n := set.Anywhere.Len(); errors.Join(err, err2) != nil || n != rows {
 		t.Errorf("the set of a word that all have: %d of %d rows, %v, %v", n, rows, err, err2)
 	}
 }

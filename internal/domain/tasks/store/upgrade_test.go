@@ -162,7 +162,7 @@ func TestFileOfTheSixthVersion(t *testing.T) {
 	if errors.Join(err, err2) != nil || rows[0] != 147 {
 		t.Errorf("FTS5 has the word in %v rows, want 147, %v, %v", rows, err, err2)
 	}
-	if _, n, err := w.SearchEntities(t.Context(), "src/file6", "", Page{Limit: 1}); err != nil || n != 11 {
+	if _, n, _, err := w.SearchEntities(t.Context(), "src/file6", "", Page{Limit: 1}); err != nil || n != 11 {
 		t.Errorf("entities: got %d, %v, want 11", n, err)
 	}
 	if _, err := os.Stat(file + ".v6.bak"); err != nil {

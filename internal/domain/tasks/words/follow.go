@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"countersign.dev/internal/english"
 )
 
 // Where is where the pieces of a word are found, one after the other.
@@ -81,4 +83,18 @@ func inOne(part string, words []string) (f found) {
 		f.some = f.some || isPart(part) && strings.Contains(word, part)
 	}
 	return f
+}
+
+// Form is the form of a word by which others of its forms are found, as parts of them:
+// the singular of a plural, or else the English stem. It is empty when that is the word
+// itself, or too short for a part.
+func Form(word string) string {
+	form := english.Singular(word)
+	if form == word {
+		form = english.Stem(word)
+	}
+	if form == word || !isPart(form) {
+		return ""
+	}
+	return form
 }

@@ -222,7 +222,7 @@ func (r reader) topic(i int) {
 	}
 	if len(words) > 0 {
 		r.Args[f.Name], r.Topic = strings.Join(words, " "), true
-		r.take(read, i, 1, 1)
+		r.take(read, i, 1, 3)
 		r.take(given, i+1, end-i-1, 0)
 	}
 }
