@@ -66,7 +66,7 @@ func (s *Server) listCustomers(ctx context.Context, in listCustomers, w tool.Win
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.store.Customers(ctx, scope, CustomerQuery{Name: in.Name, Tier: in.Tier, Owner: strings.ToLower(in.Owner), After: w.After, Limit: w.Limit})
+	found, err := s.store.Customers(ctx, scope, CustomerQuery{Name: strings.Fields(in.Name), Tier: in.Tier, Owner: strings.ToLower(in.Owner), After: w.After, Limit: w.Limit})
 	rows := make([]CustomerRow, len(found))
 	for i, c := range found {
 		rows[i] = CustomerRow{

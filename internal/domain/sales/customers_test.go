@@ -2,6 +2,7 @@ package sales_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/company"
@@ -9,7 +10,7 @@ import (
 )
 
 func drawCustomer(r *rand.Rand, c company.Customer) args {
-	in := args{"name": conformance.Pick(r, c.Company, strings.ToUpper(c.Company), c.Company[1:len(c.Company)/2], ".*", "Ä")}
+	in := args{"name": conformance.Pick(r, c.Company, strings.ToUpper(c.Company), c.Company[1:len(c.Company)/2], backwards(c.Company), ".*", "Ä")}
 	for field, value := range map[string]any{"tier": c.Tier, "owner": c.Owner} {
 		in[field] = value
 	}
@@ -21,10 +22,21 @@ func drawCustomer(r *rand.Rand, c company.Customer) args {
 	return in
 }
 
+// backwards has the words of a name in the opposite order.
+func backwards(name string) string {
+	words := strings.Fields(name)
+	slices.Reverse(words)
+	return strings.Join(words, " ")
+}
+
 func fitsCustomer(c company.Customer, in args) bool {
 	name, _ := in["name"].(string)
-	return strings.Contains(strings.ToLower(c.Company), strings.ToLower(name)) &&
-		(in["tier"] == nil || in["tier"] == c.Tier) && (in["owner"] == nil || in["owner"] == c.Owner)
+	for _, word := range strings.Fields(strings.ToLower(name)) {
+		if !strings.Contains(strings.ToLower(c.Company), word) {
+			return false
+		}
+	}
+	return (in["tier"] == nil || in["tier"] == c.Tier) && (in["owner"] == nil || in["owner"] == c.Owner)
 }
 
 // open counts a customer's open deals that a caller sees.

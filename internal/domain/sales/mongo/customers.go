@@ -16,8 +16,8 @@ func (m *Store) Customers(ctx context.Context, s sales.Scope, q sales.CustomerQu
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	narrow := []bson.D{only("deleted_at", nil)}
-	if q.Name != "" {
-		narrow = append(narrow, only("company_name", bson.Regex{Pattern: anyCase(q.Name)}))
+	for _, word := range q.Name {
+		narrow = append(narrow, only("company_name", bson.Regex{Pattern: anyCase(word)}))
 	}
 	if q.Tier != "" {
 		narrow = append(narrow, only("tier", q.Tier))

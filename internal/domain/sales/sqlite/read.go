@@ -55,8 +55,8 @@ func (s *Store) Customers(ctx context.Context, scope sales.Scope, q sales.Custom
 	ctx, cancel := engine.Bounded(ctx)
 	defer cancel()
 	where := owners(scope)
-	if q.Name != "" {
-		where.And("instr(lower(c.company), lower(?)) > 0", q.Name)
+	for _, word := range q.Name {
+		where.And("instr(lower(c.company), lower(?)) > 0", word)
 	}
 	if q.Tier != "" {
 		where.And("c.tier = ?", q.Tier)
