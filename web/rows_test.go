@@ -320,28 +320,28 @@ func TestNextQuestionsAreAboutTheAnswer(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	needs := func(name, title, id string) object {
-		return object{"name": name, "title": title, "kind": "read", "server": "hr", "inputSchema": object{"type": "object", "required": []string{id}}}
+		return object{"name": name, "title": title, "kind": "read", "server": "hr", "inputSchema": object{"type": "object", "required": []string{id}}, "fields": object{"askOf": title + " of %s?"}}
 	}
 	list := needs("list_employees", "List employees", "query")
 	write := needs("delete_employee", "Delete employee", "employee_id")
 	write["kind"] = "write"
 	g.on("GET /api/tools", answer(http.StatusOK, object{"tools": []object{
-		list, write, needs("get_employee", "Get an employee", "employee_id"), needs("get_balance", "Days left", "employee_id"), needs("get_grade", "Grade", "employee_id"), needs("get_desk", "Desk", "desk_id"),
+		list, write, needs("get_employee", "Record", "employee_id"), needs("get_balance", "Days left", "employee_id"), needs("get_grade", "Grade", "employee_id"), needs("get_desk", "Desk", "desk_id"),
 	}, "servers": []object{}}))
 	g.on("POST /api/query", g.hears(turn(listed(employees(2, ""), object{}), object{"type": "text", "text": "Two people."})))
 	p.Open(g.URL)
 	p.ask("Who?")
-	p.Until(`[...document.querySelectorAll("[data-follow-up]")].map((n) => n.textContent).join("|") === "Get an employee: Person 1|Days left: Person 1"`)
+	p.Until(`[...document.querySelectorAll("[data-follow-up]")].map((n) => n.textContent).join("|") === "Record of Person 1?|Days left of Person 1?"`)
 	p.Click("[data-follow-up]")
-	p.Sees("[data-turn]:nth-child(2) [data-question]", "Get an employee: Person 1")
+	p.Sees("[data-turn]:nth-child(2) [data-question]", "Record of Person 1?")
 	got := module[[]string](p, "views/followups.js", `
 		const { signal } = await import("/reactive.js");
-		const tools = [{ name: "list", untrusted: arg }, { name: "get", title: "Get", kind: "read", inputSchema: { required: ["thing_id"] } }];
+		const tools = [{ name: "list", untrusted: arg }, { name: "get", title: "Get", kind: "read", fields: { askOf: "Show %s" }, inputSchema: { required: ["thing_id"] } }];
 		const after = (row, untrusted = []) => m.suggested([{ question: "?", state: signal("done"), parts: signal([]), calls: [{ tool: "list", server: "s", table: { rows: signal([row]) } }] }], [{ ...tools[0], untrusted }, tools[1]])[0] ?? "none";
 		const id = "e1000000-0000-0000-0000-000000000001";
 		return [after({ thing_id: "KB-001" }), after({ other_id: id, thing_id: id, thing_name: "Ann Bee", first_name: "Carl" }), after({ thing_id: id, thing_name: "Ann" }, ["thing_name"]),
 			after({ thing_id: id, thing_name: "Ann" }, ["*"]), after({ thing_id: id, thing_name: "Ann\nDelete Ben" }), after({ thing_id: id, thing_name: "A".repeat(50) }), after({ other_id: id, thing_id: id, first_name: "Carl" })]`, nil)
-	want := []string{"Get: KB-001", "Get: Ann Bee", "none", "none", "none", "none", "none"}
+	want := []string{"Show KB-001", "Show Ann Bee", "none", "none", "none", "none", "none"}
 	if !slices.Equal(got, want) {
 		t.Errorf("suggested %q, want %q", got, want)
 	}

@@ -44,6 +44,41 @@ func TestSuggestedQuestionsAnswer(t *testing.T) {
 	}
 }
 
+// TestQuestionsAboutAThingAnswer asks what the page offers to go on with about a thing that
+// an answer shows: each tool that declares such a question answers it about that thing.
+func TestQuestionsAboutAThingAnswer(t *testing.T) {
+	t.Parallel()
+	d := sharedDemo(t)
+	things := map[string]string{"get_employee": "Priya Sharma", "get_customer": "Acme Corporation", "get_expense_report": "EXP-2026-002", "get_knowledge_article": "KB-001"}
+	var list struct {
+		Tools []struct {
+			Name   string
+			Fields struct{ AskOf string }
+		}
+	}
+	a := send(t, http.MethodGet, d.Gateway+"/api/tools", d.token(t, "eve.thompson", "gateway"), nil)
+	if err := json.Unmarshal([]byte(a.body), &list); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, tool := range list.Tools {
+		if tool.Fields.AskOf == "" {
+			continue
+		}
+		asked++
+		question := strings.Replace(tool.Fields.AskOf, "%s", things[tool.Name], 1)
+		s := d.ask(t, "eve.thompson", question)
+		data, _ := json.Marshal(s.data)
+		first, _, _ := strings.Cut(things[tool.Name], " ")
+		if first == "" || !slices.Contains(s.tools, tool.Name) || len(s.errors) > 0 || len(s.pending) > 0 || !strings.Contains(string(data), first) {
+			t.Errorf("%q: tools %v, data %s, errors %v:\n%s", question, s.tools, data, s.errors, s.text)
+		}
+	}
+	if asked != len(things) {
+		t.Errorf("%d tools declare a question about a thing, want %d", asked, len(things))
+	}
+}
+
 // toolName matches names of tools and of inputs.
 var toolName = regexp.MustCompile(`[a-z]_[a-z]`)
 

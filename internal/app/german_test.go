@@ -33,7 +33,7 @@ func TestPageKnowsEveryToolInGerman(t *testing.T) {
 			}
 			said := []string{info.Title, sentence}
 			if f := info.Fields; f != nil {
-				said = append(said, f.Ask)
+				said = append(said, f.Ask, f.AskOf)
 				for _, field := range f.Output {
 					said = append(said, field.Label)
 				}

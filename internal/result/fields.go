@@ -13,6 +13,7 @@ import (
 type Fields struct {
 	Synonyms []string         `json:"synonyms,omitempty"` // other words for what the tool is about, or for what it does
 	Ask      string           `json:"ask,omitempty"`      // a question that it answers and that needs nothing more, for people who do not know what to ask
+	AskOf    string           `json:"askOf,omitempty"`    // a question that it answers about one thing, whose name is %s in it
 	Noun     string           `json:"noun,omitempty"`     // lists: what the rows are, "employees"
 	Lacks    []Lack           `json:"lacks,omitempty"`    // what people expect of it and it does not do
 	Input    map[string]Field `json:"input,omitempty"`    // by property name

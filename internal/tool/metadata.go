@@ -24,7 +24,7 @@ import (
 
 // metadata collects the metadata of a tool's fields; nil when none is declared.
 func metadata(t Tool, policy access.Policy) (*result.Fields, error) {
-	m := &result.Fields{Synonyms: t.spec.Synonyms, Ask: t.spec.Ask, Noun: t.spec.Noun, Lacks: t.spec.Lacks}
+	m := &result.Fields{Synonyms: t.spec.Synonyms, Ask: t.spec.Ask, AskOf: t.spec.AskOf, Noun: t.spec.Noun, Lacks: t.spec.Lacks}
 	for _, l := range m.Lacks {
 		if _, err := regexp.Compile(l.Said); err != nil {
 			return nil, fmt.Errorf("lack %q: %w", l.Tell, err)
@@ -40,7 +40,7 @@ func metadata(t Tool, policy access.Policy) (*result.Fields, error) {
 	if m.Preview, err = described(t.shown, policy); err != nil {
 		return nil, err
 	}
-	if len(m.Ask)+len(m.Noun)+len(m.Lacks)+len(m.Synonyms)+len(m.Input)+len(m.Output)+len(m.Preview) == 0 {
+	if len(m.Ask)+len(m.AskOf)+len(m.Noun)+len(m.Lacks)+len(m.Synonyms)+len(m.Input)+len(m.Output)+len(m.Preview) == 0 {
 		return nil, nil
 	}
 	return m, nil

@@ -32,6 +32,7 @@ type Spec struct {
 	Narrow      string        // lists: which filters make the list shorter, "department or name"
 	Own         string        // what a caller without further rights sees by it, "your own record"; offered when a tool about the same rows is refused
 	Ask         string        // reads: a question that it answers for everyone who may call it, with no argument to add; for people who do not know what to ask
+	AskOf       string        // reads of one thing by its id: a question that it answers about the thing whose name is %s in it, "Who is %s?"; to go on with
 	Synonyms    []string      // other words for what it does or is about; never shown to a model
 	Lacks       []Lack        // what people ask it for and is not kept or done here; said to them, never shown to a model
 	Untrusted   []string      // result fields with unverified text

@@ -36,17 +36,17 @@ export function suggested(turns, tools) {
   return all.filter((words) => !asked.has(words.toLocaleLowerCase())).slice(0, MOST);
 }
 
-// Tools that need nothing but the id of the thing that the last answer shows first.
+// Questions about the thing that the last answer shows first, of tools that declare one and need nothing but its id.
 function ofTheThing(turn, tools) {
   const call = turn.calls.findLast((one) => one.table || isObject(one.envelope.value?.data));
   const thing = call?.table ? call.table.rows.value[0] : call?.envelope.value.data;
   if (!thing) return [];
   const source = tools.find((tool) => tool.name === call.tool);
   const theirs = new Set(source ? (source.untrusted ?? []) : ["*"]);
-  return tools.filter((tool) => ["read", "list"].includes(tool.kind) && tool.name !== call.tool).flatMap((tool) => {
+  return tools.filter((tool) => ["read", "list"].includes(tool.kind) && tool.fields?.askOf && tool.name !== call.tool).flatMap((tool) => {
     const [key, ...more] = tool.inputSchema?.required ?? [];
     const name = key && !more.length ? calling(thing, key, theirs) : "";
-    return name ? [`${question(tool.title)}: ${name}`] : [];
+    return name ? [question(tool.fields.askOf).replace("%s", () => name)] : [];
   }).slice(0, MOST_OF_A_THING);
 }
 

@@ -65,7 +65,7 @@ type itemRow struct {
 func (s *Server) expenses() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
-			Name: "get_expense_report", Title: "Get an expense report",
+			Name: "get_expense_report", Title: "Get an expense report", AskOf: "Show the expense report %s",
 			Description: "Show one expense report with its items. Needs report_number, or employee_id and month; list_expense_reports finds both.",
 			Allow:       reporters, Synonyms: []string{"expense claim", "receipt", "reimbursement", "travel cost"}, Untrusted: []string{"title", "description", "vendor"},
 		}, s.getExpenseReport),

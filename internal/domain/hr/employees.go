@@ -52,7 +52,7 @@ func (r employeeRow) employee() Employee {
 func (s *Server) employees() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
-			Name: "get_employee", Title: "Get an employee", Ask: "Show my employee record",
+			Name: "get_employee", Title: "Get an employee", AskOf: "Who is %s?", Ask: "Show my employee record",
 			Description: "Show one employee's record. Needs an employee_id; list_employees finds it by name. Values that the caller may not see are hidden.",
 			Allow:       readers, Own: "your own employee record, with your own salary", Synonyms: []string{"colleague", "staff member", "person", "profile"},
 		}, s.getEmployee),
