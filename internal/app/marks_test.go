@@ -11,12 +11,12 @@ import (
 // of the company nor other employees can choose, with the reason. A name with a tool in
 // front counts for that tool only.
 var ownTexts = listed(map[string]string{
-	"made by us, or by the database":                       "_id customer_id customerId dealId vendor_id budgetId ticket_id ticketId article_id report_number type_code",
+	"made by us, or by the database":                       "_id customer_id vendor_id ticket_id ticketId article_id report_number type_code",
 	"our own sentence; a name in it is quoted by the card": "message hint warning scope gradeRange recommendations",
-	"an address that HR gave an employee":                  "owner account_owner accountOwner author assigned_to submitted_by submittedBy approved_by approvedBy employeeEmail",
+	"an address that HR gave an employee":                  "owner account_owner accountOwner author assigned_to submitted_by submittedBy approved_by approvedBy",
 	"HR's records, which the person cannot write":          "first_name last_name employee_name employeeName manager_name reviewer_name job_title jobTitle phone",
-	"from a list that the company keeps":                   "department location category type_name currency tier priority status currentStatus newStatus stage currentStage newStage outcome resolutionType",
-	"written by our code as a date or a period":            "month quarter dueDate effectiveDate review_period",
+	"from a list that the company keeps":                   "department location category type_name currency",
+	"written by our code as a date or a period":            "month quarter review_period",
 	"the caller's own input, in their own card":            "reason lossReason approve_budget.notes close_deal.notes close_ticket.resolution",
 	"the user name of who did it":                          "created_by updated_by link_created_by",
 	"the path of a workspace, from the configuration":      "workspace_path project_name git_root cleanup_deleted_tasks.project",

@@ -30,15 +30,15 @@ type approveBudget struct {
 // approvalPreview is shown on the approval card, with the change when another
 // amount is approved than was submitted.
 type approvalPreview struct {
-	BudgetID        string   `json:"budgetId"`
+	BudgetID        string   `json:"budgetId" jsonschema:"format=uuid"`
 	Department      string   `json:"department"`
 	FiscalYear      int      `json:"fiscalYear" field:"show=year"`
 	SubmittedBy     string   `json:"submittedBy"`
-	SubmittedAmount float64  `json:"submittedAmount" field:"unit=USD"`
-	ApprovedAmount  float64  `json:"approvedAmount" field:"unit=USD"`
+	SubmittedAmount float64  `json:"submittedAmount" jsonschema:"minimum=0" field:"unit=USD"`
+	ApprovedAmount  float64  `json:"approvedAmount" jsonschema:"minimum=0" field:"unit=USD"`
 	Change          *float64 `json:"change,omitempty" field:"unit=USD,show=change"`
 	ChangePercent   *float64 `json:"changePercent,omitempty" field:"unit=percent,show=change"`
-	SpentAmount     float64  `json:"spentAmount" field:"unit=USD"`
+	SpentAmount     float64  `json:"spentAmount" jsonschema:"minimum=0" field:"unit=USD"`
 	Warning         string   `json:"warning,omitempty"`
 	Notes           string   `json:"notes,omitempty" quote:"assistant"`
 
@@ -88,10 +88,10 @@ type approvalPrecondition struct {
 // budgetApproved is the answer to an approval that was given.
 type budgetApproved struct {
 	Approved       bool    `json:"approved"`
-	BudgetID       string  `json:"budgetId"`
+	BudgetID       string  `json:"budgetId" jsonschema:"format=uuid"`
 	Department     string  `json:"department"`
 	FiscalYear     int     `json:"fiscalYear"`
-	ApprovedAmount float64 `json:"approvedAmount"`
+	ApprovedAmount float64 `json:"approvedAmount" jsonschema:"minimum=0"`
 	ApprovedBy     string  `json:"approvedBy"`
 	Message        string  `json:"message"`
 }

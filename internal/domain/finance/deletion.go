@@ -27,11 +27,11 @@ type deletionPreview struct {
 	InvoiceID     string  `json:"invoiceId" jsonschema:"format=uuid"`
 	InvoiceNumber string  `json:"invoiceNumber"`
 	VendorName    string  `json:"vendorName"`
-	Amount        float64 `json:"amount" field:"unit=USD"`
-	Currency      string  `json:"currency"`
+	Amount        float64 `json:"amount" jsonschema:"minimum=0" field:"unit=USD"`
+	Currency      string  `json:"currency" jsonschema:"default=USD"`
 	Department    string  `json:"department"`
-	Status        string  `json:"status"`
-	DueDate       string  `json:"dueDate"`
+	Status        string  `json:"status" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue"`
+	DueDate       string  `json:"dueDate" jsonschema:"format=date"`
 	Reason        string  `json:"reason" quote:"assistant" empty:"No reason provided"`
 
 	cents int64

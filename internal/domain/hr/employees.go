@@ -192,7 +192,7 @@ type deleteInput struct {
 type deletePreview struct {
 	EmployeeID    string `json:"employeeId" jsonschema:"format=uuid"`
 	EmployeeName  string `json:"employeeName"`
-	EmployeeEmail string `json:"employeeEmail"`
+	EmployeeEmail string `json:"employeeEmail" jsonschema:"format=email"`
 	Department    string `json:"department"`
 	JobTitle      string `json:"jobTitle"`
 	Reason        string `json:"reason" quote:"assistant" empty:"No reason provided"`

@@ -33,16 +33,16 @@ type salaryInput struct {
 type salaryPreview struct {
 	EmployeeID    string                    `json:"employeeId" jsonschema:"format=uuid"`
 	EmployeeName  string                    `json:"employeeName"`
-	EmployeeEmail string                    `json:"employeeEmail"`
+	EmployeeEmail string                    `json:"employeeEmail" jsonschema:"format=email"`
 	Department    string                    `json:"department"`
 	JobTitle      string                    `json:"jobTitle"`
-	CurrentSalary access.Sensitive[float64] `json:"currentSalary" mask:"pay" field:"unit=USD"`
-	NewSalary     float64                   `json:"newSalary" field:"unit=USD"`
+	CurrentSalary access.Sensitive[float64] `json:"currentSalary" jsonschema:"minimum=0" mask:"pay" field:"unit=USD"`
+	NewSalary     float64                   `json:"newSalary" jsonschema:"minimum=0" field:"unit=USD"`
 	Change        access.Sensitive[float64] `json:"change" mask:"pay" field:"unit=USD,show=change"`
 	ChangePercent access.Sensitive[float64] `json:"changePercent" mask:"pay" field:"unit=percent,show=change"`
 	GradeRange    string                    `json:"gradeRange"` // what people of the grade usually earn
 	Warning       string                    `json:"warning,omitempty"`
-	EffectiveDate string                    `json:"effectiveDate"`
+	EffectiveDate string                    `json:"effectiveDate" jsonschema:"format=date"`
 	Reason        string                    `json:"reason" quote:"assistant" empty:"No reason provided"`
 	Relation      access.Relation           `json:"-"`
 }
@@ -82,8 +82,8 @@ type salaryChanged struct {
 	Updated      bool                      `json:"updated"`
 	EmployeeID   string                    `json:"employeeId" jsonschema:"format=uuid"`
 	EmployeeName string                    `json:"employeeName"`
-	OldSalary    access.Sensitive[float64] `json:"oldSalary" mask:"pay" field:"label=Former salary,unit=USD"`
-	NewSalary    float64                   `json:"newSalary" field:"unit=USD"`
+	OldSalary    access.Sensitive[float64] `json:"oldSalary" jsonschema:"minimum=0" mask:"pay" field:"label=Former salary,unit=USD"`
+	NewSalary    float64                   `json:"newSalary" jsonschema:"minimum=0" field:"unit=USD"`
 	Message      string                    `json:"message"`
 	Relation     access.Relation           `json:"-"`
 }

@@ -48,16 +48,16 @@ func (in closeDeal) check() error {
 
 // closingPreview is shown before a deal is closed.
 type closingPreview struct {
-	DealID       string  `json:"dealId"`
+	DealID       string  `json:"dealId" jsonschema:"pattern=^[0-9a-fA-F]{24}$"`
 	DealName     string  `json:"dealName"`
 	CustomerName string  `json:"customerName"`
 	Owner        string  `json:"owner"`
-	Outcome      string  `json:"outcome"`
-	CurrentStage string  `json:"currentStage"`
-	NewStage     string  `json:"newStage"`
-	Currency     string  `json:"currency"`
-	CurrentValue float64 `json:"currentValue" field:"unit=USD"`
-	ActualValue  float64 `json:"actualValue,omitempty" field:"unit=USD"`
+	Outcome      string  `json:"outcome" jsonschema:"enum=won,enum=lost"`
+	CurrentStage string  `json:"currentStage" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST"`
+	NewStage     string  `json:"newStage" jsonschema:"enum=CLOSED_WON,enum=CLOSED_LOST"`
+	Currency     string  `json:"currency" jsonschema:"default=USD"`
+	CurrentValue float64 `json:"currentValue" jsonschema:"minimum=0" field:"unit=USD"`
+	ActualValue  float64 `json:"actualValue,omitempty" jsonschema:"minimum=0" field:"unit=USD"`
 	ValueAssumed bool    `json:"valueAssumed,omitempty"` // no actual value was given
 	LossReason   string  `json:"lossReason,omitempty" quote:"assistant"`
 	Notes        string  `json:"notes,omitempty" quote:"assistant"`
@@ -101,11 +101,11 @@ type dealPrecondition struct {
 // Closed is the result of closing a deal.
 type Closed struct {
 	Closed   bool    `json:"closed"`
-	DealID   string  `json:"dealId"`
+	DealID   string  `json:"dealId" jsonschema:"pattern=^[0-9a-fA-F]{24}$"`
 	DealName string  `json:"dealName"`
-	Outcome  string  `json:"outcome"`
-	Stage    string  `json:"stage"`
-	Value    float64 `json:"value" jsonschema_description:"What the deal was closed for, US dollars."`
+	Outcome  string  `json:"outcome" jsonschema:"enum=won,enum=lost"`
+	Stage    string  `json:"stage" jsonschema:"enum=CLOSED_WON,enum=CLOSED_LOST"`
+	Value    float64 `json:"value" jsonschema:"minimum=0" jsonschema_description:"What the deal was closed for, US dollars."`
 	Message  string  `json:"message"`
 }
 

@@ -100,11 +100,11 @@ type deleteCustomer struct {
 
 // deletionPreview is shown before a customer is deleted.
 type deletionPreview struct {
-	CustomerID   string `json:"customerId"`
+	CustomerID   string `json:"customerId" jsonschema:"pattern=^[0-9a-fA-F]{24}$"`
 	CustomerName string `json:"customerName"`
 	Contact      string `json:"contact"`
 	AccountOwner string `json:"accountOwner"`
-	Tier         string `json:"tier"`
+	Tier         string `json:"tier" jsonschema:"enum=enterprise,enum=business,enum=startup,enum=free"`
 	Reason       string `json:"reason" quote:"assistant" empty:"No reason provided"`
 }
 
@@ -122,7 +122,7 @@ type customerPrecondition struct {
 // Deleted is the result of a deletion.
 type Deleted struct {
 	Deleted      bool   `json:"deleted"`
-	CustomerID   string `json:"customerId"`
+	CustomerID   string `json:"customerId" jsonschema:"pattern=^[0-9a-fA-F]{24}$"`
 	CustomerName string `json:"customerName"`
 	Message      string `json:"message"`
 }

@@ -27,13 +27,13 @@ type closingPreview struct {
 	TicketID           string `json:"ticketId"`
 	Subject            string `json:"subject" quote:"ticketId"`
 	CustomerName       string `json:"customerName"`
-	CustomerEmail      string `json:"customerEmail" mask:"caller,mailbox"`
-	Priority           string `json:"priority"`
-	CurrentStatus      string `json:"currentStatus"`
-	NewStatus          string `json:"newStatus"`
+	CustomerEmail      string `json:"customerEmail" jsonschema:"format=email" mask:"caller,mailbox"`
+	Priority           string `json:"priority" jsonschema:"enum=low,enum=medium,enum=high,enum=critical"`
+	CurrentStatus      string `json:"currentStatus" jsonschema:"enum=open,enum=in_progress,enum=pending,enum=resolved,enum=closed"`
+	NewStatus          string `json:"newStatus" jsonschema:"enum=closed"`
 	PreviousResolution string `json:"previousResolution,omitempty" quote:"ticketId"`
 	Resolution         string `json:"resolution" quote:"assistant"`
-	ResolutionType     string `json:"resolutionType"`
+	ResolutionType     string `json:"resolutionType" jsonschema:"enum=solved,enum=workaround,enum=duplicate,enum=cannot_reproduce,enum=wont_fix"`
 	CustomerNotified   *bool  `json:"customerNotified,omitempty"` // absent: the request does not say
 
 	Relation access.Relation `json:"-"`
@@ -68,9 +68,9 @@ type Closed struct {
 	Closed           bool   `json:"closed"`
 	TicketID         string `json:"ticketId"`
 	Subject          string `json:"subject"`
-	Status           string `json:"status"`
+	Status           string `json:"status" jsonschema:"enum=closed"`
 	Resolution       string `json:"resolution"`
-	ResolutionType   string `json:"resolutionType"`
+	ResolutionType   string `json:"resolutionType" jsonschema:"enum=solved,enum=workaround,enum=duplicate,enum=cannot_reproduce,enum=wont_fix"`
 	CustomerNotified *bool  `json:"customerNotified,omitempty"` // absent: the request does not say
 	Message          string `json:"message"`
 }
