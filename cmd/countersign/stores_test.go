@@ -102,9 +102,9 @@ func TestQuestionsAcrossTheCompany(t *testing.T) {
 		{"frank.davis", "critical tickets about login", `support-read`},
 		{"frank.davis", "Show me everyone's salary", `hr-write, executive or finance-read for rows that they may see`},
 		{"marcus.johnson", "What did I spend in travel?", `(?s)\$70\b.*\$492\b`},
-		{"bob.martinez", "How much do we owe?", `over 10 invoices: amount \$149,700`},
+		{"bob.martinez", "How much do we owe?", `over 11 invoices: amount \$152,600`},
 		{"bob.martinez", "Which budgets are waiting for approval?", `I found 2 budgets \(waiting for approval\)`},
-		{"dan.williams", "Which tickets are urgent?", `(?s)I found 4 tickets.*high`},
+		{"dan.williams", "Which tickets are urgent?", `(?s)I found 6 tickets.*high`},
 	} {
 		s := d.ask(t, c.person, c.question)
 		if !regexp.MustCompile(c.want).MatchString(s.text) {

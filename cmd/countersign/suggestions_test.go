@@ -163,7 +163,7 @@ func TestValuesThatDoNotFitAreExplained(t *testing.T) {
 		{"alice.chen", "Increase Sarah's salary to 99999999999", "A salary cannot be below $0 or above $10,000,000."},
 		{"dan.williams", "close ticket TICK-004 because ok", "The resolution must have at least 10 characters."},
 		{"carol.johnson", "close deal Acme Renewal as won", "Deal Acme Renewal was won before."},
-		{"carol.johnson", "delete customer RetailMax", "RetailMax cannot be deleted: it has 2 open deals (RetailMax Transformation, RetailMax Integration). Close these deals first."},
+		{"carol.johnson", "delete customer RetailMax", "RetailMax cannot be deleted: it has 4 open deals (RetailMax Transformation, RetailMax Integration, RetailMax Kiosks, RetailMax Warehouse). Close these deals first."},
 	} {
 		if s := d.ask(t, c.person, c.question); s.text != c.want || len(s.pending) > 0 {
 			t.Errorf("%s asked %q: got %q, want %q", c.person, c.question, s.text, c.want)

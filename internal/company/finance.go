@@ -144,6 +144,9 @@ var billTable = [...]bill{
 	{"INV-2025-010", "Creative Agency", 25_000, "approved", "MKT", 37, 45, "Autumn campaign, design and film"},
 	{"INV-2025-011", "Office Supplies", 4_750, "pending", "OPS", 44, 45, "Chairs, desks and paper for the Chicago office"},
 	{"INV-2025-012", "Tech Equipment", 18_750, "pending", "IT", 60, 60, longDescription},
+	{"INV-2025-013", "Northwind Catering", 2_900, "pending", "OPS", -6, 45, "Lunches of two customer days"},
+	{"INV-2025-014", "Print House", 1_650, "rejected", "MKT", 4, 30, "Brochures, printed in the wrong size"},
+	{"INV-2025-015", "Shuttle Service", 2_240, "rejected", "SALES", -20, 30, "Airport rides that were billed before"},
 }
 
 const longDescription = "Replacement of workstations and meeting room equipment in three offices: twelve 14-inch laptops with 32 GB of memory and a three-year on-site warranty, " +

@@ -11,19 +11,25 @@ import (
 
 func TestInvoicesByStatusAndDueDate(t *testing.T) {
 	for d := time.Date(2026, 1, 1, 23, 0, 0, 0, time.UTC); d.Year() < 2028; d = d.AddDate(0, 0, 1) {
-		today, byStatus := dayOf(d), map[string]int{}
+		today, byStatus, dueThisMonth := dayOf(d), map[string]int{}, 0
 		for _, i := range (&Company{Day: today}).invoices() {
 			byStatus[i.Status]++
+			if i.Due.Year() == d.Year() && i.Due.Month() == d.Month() {
+				dueThisMonth++
+			}
 			left := int(i.Due.Sub(today).Hours() / 24)
 			if i.Date.After(today) || i.Due.Before(i.Date) {
 				t.Fatalf("on %s %s is dated %s and due %s", d, i.Number, i.Date, i.Due)
 			}
-			if overdue := i.Number == "INV-2025-008"; i.Unpaid() && overdue != (left < 0) || i.Unpaid() && !overdue && (left < 5 || left > 60) {
+			if overdue := i.Number == "INV-2025-008" || i.Number == "INV-2025-013"; i.Unpaid() && overdue != (left < 0) || i.Unpaid() && !overdue && (left < 5 || left > 60) {
 				t.Fatalf("on %s %s is due in %d days", d, i.Number, left)
 			}
 		}
-		if diff := cmp.Diff(map[string]int{"pending": 7, "approved": 3, "paid": 3}, byStatus); diff != "" {
+		if diff := cmp.Diff(map[string]int{"pending": 8, "approved": 3, "paid": 3, "rejected": 2}, byStatus); diff != "" {
 			t.Fatalf("on %s (-want +got):\n%s", d, diff)
+		}
+		if dueThisMonth < 2 {
+			t.Fatalf("on %s %d invoices are due in its month", d, dueThisMonth)
 		}
 	}
 }
@@ -38,7 +44,7 @@ func TestInvoicesAsListed(t *testing.T) {
 	for i := range f.Invoices {
 		got = append(got, fmt.Sprintf("%s %s %d %s %s", i.Number, names[i.VendorID], i.Cents/100, i.Status, i.Department))
 		ids[i.ID] = true
-		if signed := i.ApprovedBy != ""; signed == (i.Status == "pending") {
+		if signed := i.ApprovedBy != ""; signed == (i.Status == "pending" || i.Status == "rejected") {
 			t.Errorf("%s is %s, approved by %q", i.Number, i.Status, i.ApprovedBy)
 		}
 	}
@@ -48,8 +54,9 @@ func TestInvoicesAsListed(t *testing.T) {
 		"INV-2025-006 Workday 85000 paid HR", "INV-2025-007 Legal Associates 12500 pending LEGAL", "INV-2025-008 DataCenter 8500 pending IT",
 		"INV-2025-009 CloudFlare 3200 pending ENG", "INV-2025-010 Creative Agency 25000 approved MKT", "INV-2025-011 Office Supplies 4750 pending OPS",
 		"INV-2025-012 Tech Equipment 18750 pending IT",
+		"INV-2025-013 Northwind Catering 2900 pending OPS", "INV-2025-014 Print House 1650 rejected MKT", "INV-2025-015 Shuttle Service 2240 rejected SALES",
 	}
-	if diff := cmp.Diff(want, got); diff != "" || len(ids) != 13 {
+	if diff := cmp.Diff(want, got); diff != "" || len(ids) != 16 {
 		t.Errorf("%d ids, rows (-want +got):\n%s", len(ids), diff)
 	}
 }

@@ -63,9 +63,9 @@ type Quota struct {
 	Amount     int64 // US dollars
 }
 
-// Sales returns the six customers, the fourteen deals and the quotas of the quarters
-// around the company's day. Every open deal is expected to close between that
-// day and the end of its month; every closed one was expected before that month. A company
+// Sales returns the six customers, the eighteen deals and the quotas of the quarters
+// around the company's day. Every open deal is expected to close between that day and the
+// end of its month, two in the next one; every closed one was expected before that month. A company
 // that [Grown] made has as many as it was grown to.
 func (c *Company) Sales() Sales {
 	if c.Scale > 0 {
@@ -140,7 +140,14 @@ var dealTable = [...]deal{
 	{acme, "Acme Analytics", 140_000, "CLOSED_LOST", 33, ryan, "Their budget for new systems was frozen for a year."},
 	{techStart, "TechStart Premium", 60_000, "CLOSED_LOST", 26, amandaWhite, "The largest plan has more than they can use."},
 	{healthCare, "HealthCare Scheduling", 98_000, "CLOSED_LOST", 70, amandaWhite, "They chose a vendor that was certified for hospitals."},
+	{retailMax, "RetailMax Kiosks", 110_000, "NEGOTIATION", 5, ryan, "They ask for a trial in four stores before they sign."},
+	{healthCare, "HealthCare Archive", 72_000, "CLOSED_WON", 62, amandaWhite, "Keeps the records of two closed wards readable for ten years."},
+	{techStart, "TechStart Training", 24_000, "PROSPECTING", nextMonth + 9, ryan, "Four days for their new people, when the larger plan runs."},
+	{retailMax, "RetailMax Warehouse", 380_000, "DISCOVERY", nextMonth + 16, chris, "Their new warehouse opens in summer; they compare three vendors."},
 }
+
+// nextMonth is added to the day of the next month on which an open deal is expected to close.
+const nextMonth = 100
 
 var probabilities = map[string]int{"PROSPECTING": 10, "DISCOVERY": 20, "QUALIFICATION": 40, "PROPOSAL": 60, "NEGOTIATION": 80, "CLOSED_WON": 100, "CLOSED_LOST": 0}
 
@@ -161,11 +168,14 @@ func (c *Company) deals() []Deal {
 	return rows
 }
 
-// closing distributes the open deals over the rest of the month. The two that
+// closing distributes the open deals over the rest of the month, or in the next one. The two that
 // were expected just before it were won on its first day, so that every quarter
 // has a won deal on every day.
 func (c *Company) closing(d deal) (expected, actual time.Time) {
 	first := c.Day.AddDate(0, 0, 1-c.Day.Day())
+	if d.order > nextMonth && d.stage != "CLOSED_WON" && d.stage != "CLOSED_LOST" {
+		return first.AddDate(0, 1, d.order-nextMonth-1), time.Time{}
+	}
 	if d.stage != "CLOSED_WON" && d.stage != "CLOSED_LOST" {
 		left := first.AddDate(0, 1, -1).Day() - c.Day.Day()
 		return c.Day.AddDate(0, 0, left*d.order/6), time.Time{}

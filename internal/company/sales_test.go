@@ -18,7 +18,11 @@ func TestOpenDealsCloseWithinTheMonthAtDifferentValues(t *testing.T) {
 		open, values := 0, map[int64]bool{}
 		for deal := range At(d).Sales().Deals {
 			thisMonth := deal.ExpectedClose.Month() == d.Month() && deal.ExpectedClose.Year() == d.Year()
-			if closed := strings.HasPrefix(deal.Stage, "CLOSED_"); closed == thisMonth {
+			later := deal.Name == "TechStart Training" || deal.Name == "RetailMax Warehouse" // in the next one
+			if next := d.AddDate(0, 0, 1-d.Day()).AddDate(0, 1, 0); later && (deal.ExpectedClose.Month() != next.Month() || deal.ExpectedClose.Year() != next.Year()) {
+				t.Fatalf("on %s %s is expected on %s", d, deal.Name, deal.ExpectedClose)
+			}
+			if closed := strings.HasPrefix(deal.Stage, "CLOSED_"); (closed || later) == thisMonth {
 				t.Fatalf("on %s %s (%s) is expected on %s", d, deal.Name, deal.Stage, deal.ExpectedClose)
 			}
 			if !deal.ActualClose.IsZero() {
@@ -33,8 +37,8 @@ func TestOpenDealsCloseWithinTheMonthAtDifferentValues(t *testing.T) {
 			open++
 			values[deal.Value] = true
 		}
-		if open != 6 {
-			t.Fatalf("on %s %d deals are open, want 6", d, open)
+		if open != 9 {
+			t.Fatalf("on %s %d deals are open, want 9", d, open)
 		}
 	}
 }
@@ -70,9 +74,9 @@ func TestDealOwnersAndTheirChains(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		amandaWhite: {"TechStart Growth", "HealthCare Pilot", "TechStart Upgrade", "TechStart Premium", "HealthCare Scheduling"},
-		ryan:        {"Acme Renewal", "Manufacturing Starter", "Acme Analytics"},
-		chris:       {"GFP Security", "RetailMax Integration"},
+		amandaWhite: {"TechStart Growth", "HealthCare Pilot", "TechStart Upgrade", "TechStart Premium", "HealthCare Scheduling", "HealthCare Archive"},
+		ryan:        {"Acme Renewal", "Manufacturing Starter", "Acme Analytics", "RetailMax Kiosks", "TechStart Training"},
+		chris:       {"GFP Security", "RetailMax Integration", "RetailMax Warehouse"},
 		carol:       {"Acme Enterprise", "GFP Expansion", "RetailMax Transformation", "RetailMax Loyalty"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

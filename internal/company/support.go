@@ -50,7 +50,7 @@ type Article struct {
 	Updated  time.Time
 }
 
-// Support returns the ten tickets and the twelve articles. Three tickets
+// Support returns the fourteen tickets and the twelve articles. Three tickets
 // mention a login, the critical one among them; TICK-006 holds instructions to
 // the assistant, as an attacker writes them.
 func (c *Company) Support() Support {
@@ -100,6 +100,15 @@ var ticketTable = [...]ticket{
 		"The dashboard has a dark appearance since the last release, under Preferences."},
 	{gfp, "", "open", "medium", "performance", 1, 0, "search slow", "Search over contracts takes a minute",
 		"Searching our contract archive takes about a minute since Monday. Before that it took two or three seconds.", ""},
+	{retailMax, dan, "in_progress", "critical", "integration", 2, 0, "prices display outage", "Two stores show no prices",
+		"The displays of the stores in Pasadena and Glendale are empty since eight o'clock. Our people write the prices by hand.", ""},
+	{healthCare, emily, "pending", "medium", "devices", 8, 0, "tablets network", "Tablets lose the network in the basement",
+		"In the basement of the east wing the tablets lose the network for minutes. We will measure the signal on Thursday and send you the values.", ""},
+	{techStart, dan, "pending", "high", "data", 5, 0, "backup restore", "Please restore a deleted project",
+		"A colleague deleted the project Lighthouse by mistake. We are looking for the exact day and tell you as soon as we have it.", ""},
+	{ironBridge, emily, "closed", "medium", "question", 38, 36, "seats contract", "How many seats does our contract have?",
+		"We hire ten people in spring and would like to know how many of them can use the planning board.",
+		"Their contract has 80 seats, 64 of them in use; the offer for 20 more was sent."},
 }
 
 func (c *Company) tickets() []Ticket {

@@ -35,10 +35,10 @@ func TestTicketsArePinned(t *testing.T) {
 			t.Errorf("%s comes after %s", row.ID, tickets[i-1].ID)
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"open": 4, "in_progress": 2, "resolved": 3, "closed": 1}, statuses); diff != "" {
+	if diff := cmp.Diff(map[string]int{"open": 4, "in_progress": 3, "pending": 2, "resolved": 3, "closed": 2}, statuses); diff != "" {
 		t.Errorf("statuses (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]int{"critical": 1, "high": 3, "medium": 4, "low": 2}, priorities); diff != "" {
+	if diff := cmp.Diff(map[string]int{"critical": 2, "high": 4, "medium": 6, "low": 2}, priorities); diff != "" {
 		t.Errorf("priorities (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"TICK-001 open critical", "TICK-004 open high", "TICK-007 resolved medium"}, login); diff != "" {

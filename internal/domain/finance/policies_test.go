@@ -36,14 +36,14 @@ func TestPolicies(t *testing.T) {
 		items += len(r.Items)
 	}
 	own := fmt.Sprintf("0 0 0 0 0 0 2 %d", len(p.report("EXP-2026-007").Items)+len(p.report("EXP-2026-019").Items))
-	reader := fmt.Sprintf("13 10 13 %d 24 96 %d %d", tails, len(p.reports), items)
+	reader := fmt.Sprintf("16 10 16 %d 24 96 %d %d", tails, len(p.reports), items)
 	dbtest.Policies{
 		Schema: schema, Name: finance.SchemaName, Email: "bob@tamshai.local", Otherwise: "0 0 0 0 0 0 0 0",
 		Tables:  []string{"invoices", "departments", "vendors", "vendor_tails", "budgets", "budget_quarters", "expense_reports", "expense_items"},
-		Sees:    map[string]string{"finance-read": reader, "executive": reader, "finance-write": "13 10 13 0 24 96 0 0", "employee": own},
+		Sees:    map[string]string{"finance-read": reader, "executive": reader, "finance-write": "16 10 16 0 24 96 0 0", "employee": own},
 		Writers: []string{"finance-write", "executive"},
 		Writes: map[string]int64{
-			`update finance.invoices set deleted_by = deleted_by`:                                13,
+			`update finance.invoices set deleted_by = deleted_by`:                                16,
 			`update finance.budgets set status = status where approved_by = 'bob@tamshai.local'`: 14,
 			`update finance.budget_quarters set allocated_cents = allocated_cents where` + ofBob: 4 * 14,
 		},

@@ -29,7 +29,7 @@ func TestQuestionsOfTheDay(t *testing.T) {
 			`{"query":"*","status":"open","priority":"high"}`:        {"TICK-004"},
 			`{"query":"TICK-004"}`:                                   {"TICK-004"},
 			`{"query":"Acme"}`:                                       {"TICK-001", "TICK-008"},
-			`{"query":"*","customer_id":"65a1c0000000000000000005"}`: {"TICK-003", "TICK-009"},
+			`{"query":"*","customer_id":"65a1c0000000000000000005"}`: {"TICK-011", "TICK-003", "TICK-009"},
 			`{"query":"jose"}`:                                       {"TICK-005"},
 			`{"query":"zebra quagga"}`:                               nil,
 			`{"query":"???"}`:                                        nil,

@@ -281,7 +281,7 @@ var adding = map[string]string{"sum": "total ", "average": "average "}
 // added writes a sum or an average; to compare, the sums of all amounts, and the rows.
 func added(r *match.Reading, rows []result.Row, key, which string) string {
 	by, keys, kind := 1, []string{key}, r.Measure.Kind
-	list := map[bool]string{true: lines(r, rows)}[kind == "compare" || kind == "sum" && len(rows) <= maxRows]
+	list := map[bool]string{true: lines(r, rows)}[kind == "compare" || kind == "sum" && len(rows) < 2*maxRows]
 	switch kind {
 	case "average":
 		by = len(rows)
