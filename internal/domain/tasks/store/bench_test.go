@@ -384,6 +384,8 @@ func reading(w *Workspace, n int) []operation {
 		{"search_tasks, a word that every task has", usual, w.search("search"), ranked("search")},
 		{"search_tasks, two words that every task has", usual, w.search("search words"), ranked("search words")},
 		{"search_tasks, a hundredth by one word of two, which every task has", usual, w.search("search room42"), ranked("search room42")},
+		{"search_tasks, a fiftieth by either of two words, which none has together", usual, w.search("room42 room43"), ranked("room42 OR room43")},
+		{"search_tasks, a hundredth by the singular of a word, which none has", usual, w.search("room42s"), ranked("room42")},
 		{"search_tasks, a part of another word of each task", usual, w.search("ile"), parted("ile")},
 		{"search_tasks, the beginning of another word of each task", usual, w.search("file"), parted("ile")},
 		{"search_tasks, a hundredth by a path, of which every task has one piece", usual, w.search("internal/room42"), ranked(`"internal room42"`)},
