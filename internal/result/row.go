@@ -179,6 +179,18 @@ func (r Row) Words() (words []string) {
 	return words
 }
 
+// Having are the rows that have some of the words, those with more of them first.
+func Having(rows []Row, words []string) (found []Row) {
+	shares := func(one Row) int { return english.Shared(words, one.Words()) }
+	for _, one := range rows {
+		if shares(one) > 0 {
+			found = append(found, one)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Row) int { return shares(b) - shares(a) })
+	return found
+}
+
 // Answer is what a tool answered, as rows: of a list those of one page, or of several.
 type Answer struct {
 	Page

@@ -2,6 +2,7 @@ package result_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -109,5 +110,20 @@ func TestNameOfARow(t *testing.T) {
 		if got := [2]string{row.Name(), row.Title()}; err != nil || got != want {
 			t.Errorf("%s: %q, %v, not %q", data, got, err, want)
 		}
+	}
+}
+
+func TestRowsHavingWords(t *testing.T) {
+	rows := []result.Row{
+		{Keys: []string{"name"}, Values: map[string]any{"name": "Retail systems"}},
+		{Keys: []string{"name"}, Values: map[string]any{"name": "Health"}},
+		{Keys: []string{"name", "city"}, Values: map[string]any{"name": "Loyalty of retailers", "city": "Retail Park"}},
+	}
+	var got []string
+	for _, one := range result.Having(rows, []string{"retail", "loyalty"}) {
+		got = append(got, one.Name())
+	}
+	if want := []string{"Loyalty of retailers", "Retail systems"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -210,7 +210,8 @@ func (r reader) choices() {
 func (r reader) topic(i int) {
 	f := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) && !r.taken(f) })
 	about := r.x.Is(r.low(i), "topic") || r.low(i) == "for" && r.has("search")
-	if f == nil || !about || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
+	named := f == nil && (!r.Tool.Lists() || i+1 < len(r.Tokens) && r.Tokens[i+1].Capital) // "reviews about Ada"
+	if named || !about || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
 		return
 	}
 	var words []string
@@ -220,11 +221,17 @@ func (r reader) topic(i int) {
 			words = append(words, r.Tokens[end].Text)
 		}
 	}
-	if len(words) > 0 {
-		r.Args[f.Name], r.Topic = strings.Join(words, " "), true
-		r.take(read, i, 1, 3)
-		r.take(given, i+1, end-i-1, 0)
+	text := strings.Join(words, " ")
+	if text == "" {
+		return
 	}
+	if f != nil {
+		r.Args[f.Name], r.Topic = text, true
+	} else { // it is looked for in the rows
+		r.Filters = append(r.Filters, Filter{Entity: Entity{Text: text, Words: english.Prose(text)}})
+	}
+	r.take(read, i, 1, 3)
+	r.take(given, i+1, end-i-1, 0)
 }
 
 // leavesTopic reports whether a word goes on with the question behind the text that is searched for: a value that narrows it, or a word of its sentence.

@@ -127,8 +127,12 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	l.Remark = cmp.Or(speak.Hidden(r, l.Rows), l.Remark, map[bool]string{true: "They do not say whose they are."}[slices.ContainsFunc(r.Filters, unsaid) && len(l.Rows) > 0])
 	r.Filters = slices.DeleteFunc(r.Filters, unsaid)
 	for _, f := range r.Filters {
-		read := len(l.Rows)
-		l.Rows = slices.DeleteFunc(l.Rows, func(one result.Row) bool { return !fits(p.Catalog, one, f) })
+		read, some := len(l.Rows), l.Rows
+		l.Rows = slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool { return !fits(p.Catalog, one, f) })
+		if plain := strings.ToLower(f.Text) == f.Text && f.Column == "" && f.Keeps == nil && f.Values == nil; plain && len(f.Words) > 1 && len(r.Args)+len(r.Filters) == 1 && len(l.Rows) == 0 { // no name
+			l.Rows = result.Having(some, f.Words)
+			l.Remark = map[bool]string{true: "Nothing has all of these words; these have some of them."}[len(l.Rows) > 0]
+		}
 		if len(l.Rows) == 0 && f.Text != "" {
 			if len(r.Args)+len(r.Filters) > 1 { // another value may be why
 				panic(end{none: true, text: speak.List(r, about, l, 0)})

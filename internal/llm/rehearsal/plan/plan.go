@@ -182,9 +182,6 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 	if slices.ContainsFunc(tokens, dated) { // another period takes the place of one
 		attempts[0] = language.Text(slices.DeleteFunc(p.Words.Read(before, p.Today), dated)) + " in " + more
 	}
-	if mine := " " + before + " "; strings.HasSuffix(more, "'s") && strings.Contains(mine, " my ") { // "and Ada's?"
-		attempts = append(attempts, strings.TrimSpace(strings.Replace(mine, " my ", " "+more+" ", 1)))
-	}
 	for _, c := range p.choose(p.tokens(before), "") {
 		if c.Tool.Writes() {
 			break

@@ -74,11 +74,9 @@ func others(x *language.Lexicon, tokens []language.Token) bool {
 }
 
 // How a question goes on with the one before it: "their salaries", "which are open?", "show them".
-var (
-	theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
-	which  = regexp.MustCompile(`(?i)^(?:and )?which (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$|^(?:and )?which ones? (.+)$`)
-	them   = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
-)
+var theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
+var which = regexp.MustCompile(`(?i)^(?:and )?which (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$|^(?:and )?which ones? (.+)$`)
+var them = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
 
 // measures reports whether words ask for a measure, an order or a reason of what was shown before, or for something of other sections.
 func measures(x *language.Lexicon, words []string, or ...string) bool {
