@@ -2,8 +2,10 @@ package result
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"countersign.dev/internal/english"
 )
@@ -62,6 +64,17 @@ type Field struct {
 	Suggest  string              `json:"suggest,omitempty"`  // to a model, when the value is wrong: the next step
 	Tell     string              `json:"tell,omitempty"`     // to a person, when the value is wrong
 	Roles    []string            `json:"roles,omitempty"`    // who sees it, as access.Policy.ShownTo has it; empty: every caller of the tool
+}
+
+// Spelled writes an id as Like has it: 4 and TICK-4 are TICK-004. Any other text stays as it is.
+func (f Field) Spelled(text string) string {
+	const digits = "0123456789"
+	letters := strings.TrimRight(f.Like, digits)
+	number := strings.TrimPrefix(strings.ToUpper(text), letters)
+	if f.Like == "" || strings.Trim(number, digits) != "" {
+		return text
+	}
+	return fmt.Sprintf("%s%0*s", letters, len(f.Like)-len(letters), number)
 }
 
 // How a value is shown.

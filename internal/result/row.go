@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -316,4 +317,23 @@ func (p *parser) next() (string, error) {
 	value, err := p.in.ReadValue()
 	end := int(p.in.InputOffset())
 	return p.source[end-len(value) : end], err
+}
+
+// Totals adds up a column over the rows that share a value of another one, or averages it: a row
+// for each value, in their order, with its name, the figure, and the number of rows as counted.
+// Rows without the value are left out, unless they are only counted. The kind is sum, count or average.
+func Totals(rows []Row, by, column, counted string, named func(value string) string, kind string) (out []Row) {
+	shared := Grouped(rows, by)
+	for _, value := range slices.Sorted(maps.Keys(shared)) {
+		if value == "" && column != "" && kind != "count" {
+			continue
+		}
+		divisor := 1
+		if kind == "average" {
+			divisor = len(shared[value])
+		}
+		figures := map[string]any{"name": named(value), column: Share(shared[value], column, divisor), counted: json.Number(strconv.Itoa(len(shared[value])))}
+		out = append(out, Row{Keys: []string{"name", column, counted}, Values: figures})
+	}
+	return out
 }

@@ -210,8 +210,7 @@ func (r reader) choices() {
 func (r reader) topic(i int) {
 	f := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) && !r.taken(f) })
 	about := r.x.Is(r.low(i), "topic") || r.low(i) == "for" && r.has("search")
-	named := f == nil && (!r.Tool.Lists() || i+1 < len(r.Tokens) && r.Tokens[i+1].Capital) // "reviews about Ada"
-	if named || !about || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
+	if f == nil && (!r.Tool.Lists() || i+1 < len(r.Tokens) && r.Tokens[i+1].Capital) || !about || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
 		return
 	}
 	var words []string
@@ -238,7 +237,7 @@ func (r reader) topic(i int) {
 func (r reader) leavesTopic(i int) bool {
 	t, next := r.Tokens[i], append(slices.Clone(r.Tokens[i+1:]), language.Token{Kind: language.Mark})[0]
 	return r.uses[i] == given || t.Kind == language.Date || t.Kind == language.Mark ||
-		slices.Contains([]string{"that", "which", "who", "are", "is", "was", "were", "do", "does", "did", "have", "has", "since"}, t.Low) ||
+		slices.Contains([]string{"that", "which", "who", "are", "is", "was", "were", "do", "does", "did", "have", "has", "since", "please", "thanks", "thx", "kindly"}, t.Low) ||
 		slices.Contains([]string{"in", "from", "by", "with"}, t.Low) && (next.Capital || next.Kind == language.Date || r.x.Is(next.Low, "self")) ||
 		t.Low == "and" && r.x.Is(next.Low, "reading", "present", "self")
 }

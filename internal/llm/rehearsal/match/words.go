@@ -2,7 +2,6 @@ package match
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,8 +28,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	r.Vague = !r.anchored && !(r.Target != nil && r.Target.Entity.Self && r.low(r.Target.Entity.at-1) == "about") // and so it only presents
 	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural)                    // one thing is changed at a time
 	noun := !t.Writes() && r.Order >= 0 && r.low(r.Order+1) != "of" && r.uses[r.Order] >= given && t.Columns.Named(r.Verb+"_"+r.low(r.Order+1)) == nil && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
-	unsaid := !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words)                                                                                           // what it would search for
-	if unsaid || r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.isOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
+	if clause.Bulk && t.Own && r.Target == nil && clause.any(func(s string) bool { return s == "everyon" || s == "everybodi" || s == t.head || s == "employe" }) || !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words) || r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.isOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
 		return nil
 	}
 	return r
@@ -264,10 +262,7 @@ func (c *Catalog) Identify(tokens []language.Token) {
 				return behind || like && t.Kind == language.Code && strings.HasPrefix(strings.ToUpper(t.Text), letters+"-")
 			})
 			if id != nil {
-				letters := strings.TrimRight(id.Like, "0123456789")
-				if number := strings.TrimPrefix(strings.ToUpper(t.Text), letters); strings.Trim(number, "0123456789") == "" { // 4, or TICK-4
-					t.Text = fmt.Sprintf("%s%0*s", letters, len(id.Like)-len(letters), number)
-				}
+				t.Text = id.Spelled(t.Text)
 				low := strings.ToLower(t.Text)
 				tokens[i] = language.Token{Text: t.Text, Low: low, Stem: low, Kind: language.Code, Owns: t.Owns, Sort: english.Stem(id.Noun)}
 				break
@@ -311,7 +306,7 @@ func (r reader) word(i int) {
 	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low))           // "who works in Support?", "in Personal"
 	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] // "my manager's email" is not mine
 	switch {
-	case r.x.Is(t.Low, "leaders"): // are some of the rows, and a column of them
+	case english.Plural(t.Low) && r.x.Is(english.Singular(t.Low), "superior"): // are some of the rows, and a column of them
 	case r.Tool.Lists() && r.isOurs(r.Tool.head) && doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
 		r.Score, r.anchored, r.Strong = r.Score+inSynonym.weight(), true, true
 	case topic, place, r.low(i-1) == "and" && r.low(i+1) == "" && r.x.Is(t.Low, "reading", "present"), another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:

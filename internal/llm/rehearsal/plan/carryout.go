@@ -129,12 +129,15 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	for _, f := range r.Filters {
 		read, some := len(l.Rows), l.Rows
 		l.Rows = slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool { return !fits(p.Catalog, one, f) })
+		if f.Located && len(l.Rows) == 0 {
+			l.Rows = ofPeople(p, r.Tool, some, f)
+		}
 		if plain := strings.ToLower(f.Text) == f.Text && f.Column == "" && f.Keeps == nil && f.Values == nil; plain && len(f.Words) > 1 && len(r.Args)+len(r.Filters) == 1 && len(l.Rows) == 0 { // no name
 			l.Rows = result.Having(some, f.Words)
 			l.Remark = map[bool]string{true: "Nothing has all of these words; these have some of them."}[len(l.Rows) > 0]
 		}
 		if len(l.Rows) == 0 && f.Text != "" {
-			if len(r.Args)+len(r.Filters) > 1 { // another value may be why
+			if len(r.Args)+len(r.Filters) > 1 || f.Self { // another value may be why
 				panic(end{none: true, text: speak.List(r, about, l, 0)})
 			}
 			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), "for"), f.Text, l.More, read)})
@@ -144,6 +147,19 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		return speak.Record(r.Tool, result.Markdown(l.Rows[0].Title()), l.Rows[0])
 	}
 	return speak.List(r, about, l, 0)
+}
+
+// ofPeople keeps the rows of the people whom their list finds in a place that the rows do not tell, such as a department.
+func ofPeople(p *planner, t *match.Tool, rows []result.Row, in match.Filter) []result.Row {
+	id := t.Inputs.First(func(f *match.Field) bool { return f.Is(schema.ID) && p.Words.Is(f.Noun, "person") })
+	args, ids := map[string]any{}, map[any]bool{}
+	if id == nil || listerOf(p.Open, id) == nil || !p.passes(listerOf(p.Open, id), in, args) {
+		return nil
+	}
+	for _, one := range p.fetchPages(listerOf(p.Open, id), args, maxPages).Rows {
+		ids[idIn(one, listerOf(p.Open, id), id)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(one result.Row) bool { return !ids[one.Values[id.Name]] })
 }
 
 // passes gives a value to the first text input by which its list finds rows. A name may be that of others too: the rows themselves say which are the person's own.
@@ -210,7 +226,8 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	case e.Code && id.Value(e.Text) != nil:
 		return speak.Thing{ID: id.Value(e.Text), Name: e.Text}
 	case lister == nil && closed != nil:
-		panic(end{none: r.Guesses(), shut: !r.Vague && r.Verb != "where", text: refuse(p.Catalog, p.Attempt(closed, r.Clause))})
+		what := map[bool]string{true: r.Tool.Noun + " of others", false: closed.Noun}[r.Strong && !r.Tool.IsAbout(id.Noun)]
+		panic(end{none: r.Guesses(), shut: !r.Vague && r.Verb != "where", text: refuse(p.Catalog, p.Attempt(closed, r.Clause), what)})
 	case lister == nil:
 		panic(end{none: true, text: fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)})
 	}

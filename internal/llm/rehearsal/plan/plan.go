@@ -79,12 +79,11 @@ func (p *planner) read(messages []agent.Message) {
 		switch {
 		case m.Role == agent.Assistant:
 			p.named += len(naming.FindAllString(m.Text(), -1)) - strings.Count(m.Text(), "\n- and ")
-		case m.Role != agent.User:
-		case p.before != "" && others(p.Words, said): // means the one before it about somebody else
+		case m.Role == agent.User && p.before != "" && others(p.Words, said): // means the one before it about somebody else
 			q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages[i:])}
 			_ = run(func() string { return q.answer(m.Text()) })
 			p.before = cmp.Or(q.meant, p.before)
-		case p.before == "" || !measures(p.Words, language.Lows(said), "further", "more"):
+		case m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more")):
 			p.before, p.named = p.onward(m.Text()), 0
 		}
 	}
@@ -294,7 +293,8 @@ func (p *planner) perform(c choice) string {
 	}
 	known := func(text string) bool { return p.Knows(english.Stem(strings.ToLower(text))) } // it may be no value
 	located := slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) && c[0].Tool.Inputs.First(func(f *match.Field) bool { return f.Is(schema.Text) && !f.Required }) != nil
-	if first.none, first.vague = true, c[0].Guesses() || slices.ContainsFunc(c[0].Values, known) && !located; first.vague && !first.shut {
+	nowhere := !located && !c[0].Topic && slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) // its rows have no such column
+	if first.none, first.vague = true, nowhere || c[0].Guesses() || slices.ContainsFunc(c[0].Values, known) && !located; first.vague && !first.shut {
 		first.text = decline(p.Catalog, c[0].Tokens)
 	}
 	panic(first)

@@ -236,9 +236,9 @@ func offer(c *match.Catalog, clause match.Clause) string {
 }
 
 // refuse names what is closed, the roles that it takes, and what one may ask instead.
-func refuse(c *match.Catalog, r *match.Reading) string {
+func refuse(c *match.Catalog, r *match.Reading, of ...string) string {
 	key := speak.Column(r)
-	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+r.Tool.Noun, r.Tool.Info.Roles, offer(c, r.Clause)
+	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+append(of, r.Tool.Noun)[0], r.Tool.Info.Roles, offer(c, r.Clause)
 	if shown := r.Tool.Column(key); len(shown.Roles) > 0 && (len(shown.Words) == 1 || r.Asked.Means(english.Stem(english.LastWord(key)))) { // who may list people need not see their pay
 		what, roles = shown.Head(key), shown.Roles
 		ofOne := func(t *match.Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil }

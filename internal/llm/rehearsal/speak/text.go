@@ -2,12 +2,9 @@ package speak
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"countersign.dev/internal/english"
@@ -199,14 +196,14 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	case r.Measure.Kind == "count": // a part is never taken for the whole
 		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + map[bool]string{true: "more than "}[l.More] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
-		answer = "I found no " + r.Tool.Rows + which + " that you can see." + map[bool]string{true: " I looked for these words in their texts."}[r.Searches()]
+		answer = "I found no " + r.Tool.Rows + which + " that you can see." + map[bool]string{true: " I looked for these words."}[r.Searches()]
 	case r.Measure.Kind != "" && (r.Measure.Kind != "sum" || len(l.Rows) > 1 || askedField(r, first) == ""):
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
 		answer = field(r, result.Markdown(first.Name())+"'s", first.Name(), first)
 	case before > 0:
 		last := map[bool]string{true: fmt.Sprintf("number %d to", before+1), false: "the last ones of"}[l.More]
-		answer = fmt.Sprintf("Here are %s, %s %d:", strings.Replace(counted, " ", " more ", 1), last, before+len(l.Rows)) + lines(r, l.Rows)
+		answer = fmt.Sprintf(map[bool]string{true: "Here is %s, %s %d:", false: "Here are %s, %s %d:"}[len(l.Rows) == 1], strings.Replace(counted, " ", " more ", 1), last, before+len(l.Rows)) + lines(r, l.Rows)
 	default:
 		answer = map[bool]string{true: "Here are the first ", false: "I found "}[l.More] + counted + which + ":" + lines(r, l.Rows)
 	}
@@ -334,14 +331,9 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 }
 
 // totals adds up a column over the rows that share a value, or averages it: one row for each value.
-func totals(r *match.Reading, rows []result.Row, key string) (out []result.Row) {
-	by, shared := r.Measure.By, result.Grouped(rows, r.Measure.By)
-	for _, name := range slices.Sorted(maps.Keys(shared)) {
-		of := json.Number(strconv.Itoa(len(shared[name])))
-		if name != "" || key == "" || r.Measure.Kind == "count" {
-			n := map[bool]int{true: len(shared[name]), false: 1}[r.Measure.Kind == "average"]
-			out = append(out, result.Row{Keys: []string{"name", key, r.Tool.Rows}, Values: map[string]any{"name": cmp.Or(r.Tool.Column(by).Prose(by, name), "none"), key: result.Share(shared[name], key, n), r.Tool.Rows: of}})
-		}
+func totals(r *match.Reading, rows []result.Row, key string) []result.Row {
+	named := func(value string) string {
+		return cmp.Or(r.Tool.Column(r.Measure.By).Prose(r.Measure.By, value), "none")
 	}
-	return out
+	return result.Totals(rows, r.Measure.By, key, r.Tool.Rows, named, r.Measure.Kind)
 }
