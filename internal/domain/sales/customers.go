@@ -12,7 +12,7 @@ import (
 func (s *Server) customerTools() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
-			Name: "get_customer", Title: "Customer details", AskOf: "Show customer %s", Allow: readers, Synonyms: []string{"client", "account"},
+			Name: "get_customer", Title: "Get a customer", AskOf: "Show customer %s", Allow: readers, Synonyms: []string{"client", "account"},
 			Lacks: []tool.Lack{{
 				Said: `^(\w+ ){0,3}(create|add|new|update|change)\b.*\b(customer|client|account)s?\b`,
 				Tell: "Customers can be read and deleted here, not added or changed",

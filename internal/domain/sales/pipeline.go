@@ -31,7 +31,7 @@ type PipelineStage struct {
 
 func (s *Server) pipelineTools() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
-		Name: "get_pipeline", Title: "Sales pipeline", Ask: "How is the sales pipeline this quarter?", Allow: readers, Synonyms: []string{"forecast", "quota", "target", "revenue"},
+		Name: "get_pipeline", Title: "Get the sales pipeline", Ask: "How is the sales pipeline this quarter?", Allow: readers, Synonyms: []string{"forecast", "quota", "target", "revenue"},
 		Description: "Show the sales pipeline of a quarter: deals by stage, totals and attainment of the target. " +
 			"Without quarter: the current one. Adds up the deals of the caller and their team; for sales leadership and executives, all.",
 	}, s.getPipeline)}

@@ -17,7 +17,7 @@ var (
 func (s *Server) articleTools() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
-			Name: "get_knowledge_article", Title: "Knowledge base article", AskOf: "Show article %s", Allow: readers, Synonyms: []string{"guide"}, Untrusted: articleTexts,
+			Name: "get_knowledge_article", Title: "Get a knowledge base article", AskOf: "Show article %s", Allow: readers, Synonyms: []string{"guide"}, Untrusted: articleTexts,
 			Description: "Show one knowledge base article in full. Needs an article_id such as KB-001; search_knowledge_base finds it.",
 		}, s.getArticle),
 		tool.List(tool.Spec{

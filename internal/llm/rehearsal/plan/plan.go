@@ -347,7 +347,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 		return ""
 	case of.Info.Name == "":
 		return "There is no list here that could go on: ask for one first."
-	case input == "" && unsaid.MatchString(p.answered): // the first of them were named
+	case input == "" && (unsaid.MatchString(p.answered) || p.named < shown && strings.HasPrefix(p.answered, "There are ")): // the first of them were named
 		p.skip = p.named
 		return run(func() string { return p.answer(p.before) }).orWait()
 	case input == "":
