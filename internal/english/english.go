@@ -17,8 +17,10 @@ import (
 // Stem cuts a word in lower case to what its forms share, which need not be a word
 // (Snowball's English stemmer).
 func Stem(word string) string {
-	if strings.HasPrefix(word, "engineer") { // which has nothing to do with engines
-		return "engineer"
+	for _, apart := range []string{"engineer", "importan", "business"} { // which mean no engine, no import, and not to be busy
+		if strings.HasPrefix(word, apart) {
+			return apart
+		}
 	}
 	env := snowballstem.NewEnv(word)
 	english.Stem(env)

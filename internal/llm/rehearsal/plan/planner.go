@@ -237,15 +237,13 @@ func offer(c *match.Catalog, clause match.Clause) string {
 
 // refuse names what is closed, the roles that it takes, and what one may ask instead.
 func refuse(c *match.Catalog, r *match.Reading, of ...string) string {
-	key := speak.Column(r)
+	key := cmp.Or(r.Tool.Columns.First(func(f *match.Field) bool { return len(f.Roles) > 0 && r.Relevance(f.Name) > 0 }), r.Tool.Column(speak.Column(r))).Name // "salaries of the sales department"
 	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+append(of, r.Tool.Noun)[0], r.Tool.Info.Roles, offer(c, r.Clause)
 	if shown := r.Tool.Column(key); len(shown.Roles) > 0 && (len(shown.Words) == 1 || r.Asked.Means(english.Stem(english.LastWord(key)))) { // who may list people need not see their pay
 		what, roles = shown.Head(key), shown.Roles
-		ofOne := func(t *match.Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil }
-		if slices.ContainsFunc(c.Open, ofOne) {
+		if slices.ContainsFunc(c.Open, func(t *match.Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil }) {
 			instead = "you can ask for your own " + what + "."
 		}
 	}
-	asked := result.Markdown(language.Text(r.Tokens))
-	return fmt.Sprintf("I'm sorry, “%s” is not open to you. For the %s it takes one of these roles: %s; %s", asked, what, result.Join(roles, "or"), instead)
+	return fmt.Sprintf("I'm sorry, “%s” is not open to you. For the %s it takes one of these roles: %s; %s", result.Markdown(language.Text(r.Tokens)), what, result.Join(roles, "or"), instead)
 }
