@@ -115,7 +115,7 @@ func (c *Company) customers() []Customer {
 }
 
 // deal is a row of the deal table. While a deal is open, order says how far
-// into the rest of the month its closing lies; once it is won or lost, how many
+// into the rest of the month its closing lies, or in the next one with nextMonth; once it is won or lost, how many
 // days before the month it was expected. The notes of a lost one are why it was lost.
 type deal struct {
 	customer, name string
@@ -173,7 +173,7 @@ func (c *Company) deals() []Deal {
 // has a won deal on every day.
 func (c *Company) closing(d deal) (expected, actual time.Time) {
 	first := c.Day.AddDate(0, 0, 1-c.Day.Day())
-	if d.order > nextMonth && d.stage != "CLOSED_WON" && d.stage != "CLOSED_LOST" {
+	if d.order > nextMonth {
 		return first.AddDate(0, 1, d.order-nextMonth-1), time.Time{}
 	}
 	if d.stage != "CLOSED_WON" && d.stage != "CLOSED_LOST" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
@@ -29,7 +30,7 @@ type hits struct {
 }
 
 // page returns a page of the rows that have every word, the best first. When none has, it
-// is of those that have any, and what has more of the words is first. A row is the better the
+// is of those that have any, and what has more of the rarest words is first. A row is the better the
 // more of the words are in the first column, and then the more of them it has as whole words;
 // a word counts the more the fewer rows have it. Of equals the newest is first.
 func (s search) page(ctx context.Context, term string, p Page) (h hits, err error) {
@@ -42,9 +43,9 @@ func (s search) page(ctx context.Context, term string, p Page) (h hits, err erro
 	for _, one := range all[1:] {
 		found = found.Take(one.Anywhere)
 	}
-	each := int64(0) // all rows have the same ones
+	each, ranked := int64(0), all // all rows have the same ones
 	if len(all) > 1 && len(found) == 0 {
-		each = 1e9 // more than all else together
+		each, ranked = 1e9, rarest(all) // more than all else together
 		for _, one := range all {
 			found.Join(one.Anywhere)
 		}
@@ -54,8 +55,18 @@ func (s search) page(ctx context.Context, term string, p Page) (h hits, err erro
 	}
 	h.total = found.Len()
 	h.some = each > 0 && h.total > 0
-	h.ids, err = s.cut(ctx, words.Rank(found, all, each), p)
+	h.ids, err = s.cut(ctx, words.Rank(found, ranked, each), p)
 	return h, err
+}
+
+// fewWords is how many words rank rows that have any of them: rows are ranked by which of the
+// words they have, and of many words each row may have others.
+const fewWords = 8
+
+// rarest are the words that the fewest rows have, fewWords at most.
+func rarest(all []words.Rows) []words.Rows {
+	rare := slices.SortedStableFunc(slices.Values(all), func(a, b words.Rows) int { return a.Anywhere.Len() - b.Anywhere.Len() })
+	return rare[:min(fewWords, len(rare))]
 }
 
 // read looks up the words of a term among the rows that are searched. A word that none

@@ -109,6 +109,25 @@ func TestSearchFallsBackToAnyWord(t *testing.T) {
 	}
 }
 
+// TestManyWordsAreRankedByTheRarest: as many as rank in time.
+func TestManyWordsAreRankedByTheRarest(t *testing.T) {
+	w := opened(t)
+	var term []string
+	for i := range fewWords + 2 {
+		word := fmt.Sprintf("word%c", 'a'+i)
+		term = append(term, word)
+		for range i { // each word in more tasks than the one before it
+			made(t, w, NewTask{Title: "filler", Description: text(word)})
+		}
+	}
+	made(t, w, NewTask{Title: "rare", Description: text(term[0])})
+	made(t, w, NewTask{Title: "frequent", Description: text(term[fewWords] + " " + term[fewWords+1])})
+	found, _, some, err := w.SearchTasks(t.Context(), strings.Join(term, " "), Page{Limit: 1})
+	if err != nil || !some || found[0].Title != "rare" {
+		t.Errorf("first of those with any word: %+v, %v, %v", found, some, err)
+	}
+}
+
 func wantFound(t *testing.T, w *Workspace, term string, want ...string) {
 	t.Helper()
 	found, total, _, err := w.SearchTasks(t.Context(), term, Page{Limit: 100})

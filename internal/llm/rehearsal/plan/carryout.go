@@ -151,13 +151,13 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 
 // ofPeople keeps the rows of the people whom their list finds in a place that the rows do not tell, such as a department.
 func ofPeople(p *planner, t *match.Tool, rows []result.Row, in match.Filter) []result.Row {
-	id := t.Inputs.First(func(f *match.Field) bool { return f.Is(schema.ID) && p.Words.Is(f.Noun, "person") })
-	args, ids := map[string]any{}, map[any]bool{}
-	if id == nil || listerOf(p.Open, id) == nil || !p.passes(listerOf(p.Open, id), in, args) {
+	id := cmp.Or(t.Inputs.First(func(f *match.Field) bool { return f.Is(schema.ID) && p.Words.Is(f.Noun, "person") }), &match.Field{})
+	people, args, ids := listerOf(p.Open, id), map[string]any{}, map[any]bool{}
+	if people == nil || !p.passes(people, in, args) {
 		return nil
 	}
-	for _, one := range p.fetchPages(listerOf(p.Open, id), args, maxPages).Rows {
-		ids[idIn(one, listerOf(p.Open, id), id)] = true
+	for _, one := range p.fetchPages(people, args, maxPages).Rows {
+		ids[idIn(one, people, id)] = true
 	}
 	return slices.DeleteFunc(slices.Clone(rows), func(one result.Row) bool { return !ids[one.Values[id.Name]] })
 }
