@@ -20,12 +20,9 @@ func TestSuggestedQuestionsAnswer(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
 	for _, person := range company.Accounts() {
-		if person.Username == "test-user.journey" {
-			continue // has no employee record, so there is nothing of their own
-		}
 		tools := suggested(t, d, person.Username)
 		t.Logf("%s: %d questions", person.Username, len(tools))
-		if none := len(tools) == 0; none != slices.Equal(person.Roles, []string{"auditor"}) {
+		if none := len(tools) == 0; none == slices.Contains(person.Roles, "employee") {
 			t.Errorf("%s is offered %v", person.Username, tools)
 		}
 		several := 0
@@ -125,7 +122,7 @@ func TestFirstQuestionsHaveSeveralRows(t *testing.T) {
 	d := sharedDemo(t)
 	asked := firstQuestions(t)
 	for _, a := range company.Accounts() {
-		if !slices.Contains(a.Roles, "employee") || a.Username == "test-user.journey" {
+		if !slices.Contains(a.Roles, "employee") {
 			continue // sees no rows of the company
 		}
 		several := 0
@@ -151,6 +148,21 @@ func TestExpenseReportIsAskedForByItsNumber(t *testing.T) {
 	s := sharedDemo(t).ask(t, "nina.patel", "What is on expense report EXP-2026-001?")
 	if !slices.Equal(s.tools, []string{"get_expense_report"}) || !strings.Contains(s.text, "Cascade Air") {
 		t.Errorf("tools %v:\n%s", s.tools, s.text)
+	}
+}
+
+// TestReportsOfSomebodyAreTheirs: a report that somebody approved is not theirs.
+func TestReportsOfSomebodyAreTheirs(t *testing.T) {
+	t.Parallel()
+	d := sharedDemo(t)
+	for question, want := range map[string]string{
+		"expense reports of bob":          "I found no expense reports",
+		"bob's expense reports":           "I found no expense reports",
+		"expense reports approved by Bob": "EXP-2026-010",
+	} {
+		if s := d.ask(t, "frank.davis", question); !strings.Contains(s.text, want) {
+			t.Errorf("%q: got %q, want %q", question, s.text, want)
+		}
 	}
 }
 

@@ -13,8 +13,8 @@ type Account struct {
 }
 
 // Accounts lists the people who can sign in to the sample company, the one who
-// sees everything first. Everyone but the auditor and the test account is an
-// active employee with the same e-mail address.
+// sees everything first. Everyone but the auditor and the test account, which has no
+// role and sees nothing, is an active employee with the same e-mail address.
 func Accounts() []Account {
 	return []Account{
 		{"c689b06c-835d-4826-8da8-8993b56fd1f4", "eve.thompson", "Eve Thompson", "eve@tamshai.local", "Chief Executive Officer",
@@ -40,6 +40,6 @@ func Accounts() []Account {
 		{"3c317a74-fd7c-4ee5-a8c1-d2c648e1fc0d", "auditor.demo", "Demo Auditor", "auditor.demo@tamshai.local", "External Auditor",
 			[]string{"auditor"}, []string{"/Auditors"}},
 		{"5bd22f82-e927-446b-8cb5-94847350a53f", "test-user.journey", "Journey Test User", "test-user.journey@tamshai.local", "Test Account",
-			[]string{"employee"}, []string{"/All-Employees"}},
+			[]string{}, []string{"/Test-Accounts"}},
 	}
 }

@@ -145,7 +145,7 @@ type article struct {
 }
 
 var articleTable = [...]article{
-	{"security", "published", 400, 1840, 312, "emily.clark", "password account reset", "Resetting your password",
+	{"security", "published", 400, 1840, 312, "emily.clark", "password account reset login", "Resetting your password",
 		"How do I reset my password? In two minutes, by yourself, from the sign-in page.",
 		"Open the sign-in page and choose \"Forgot password\". Enter your work e-mail address; a link arrives within five minutes and works once, for an hour. Choose a new password of at least twelve characters that you use nowhere else. Afterwards sign in again on every device. If no link arrives, look in the spam folder, then ask the service desk to check your address. Nobody from support will ever ask you for the password itself."},
 	{"security", "published", 380, 960, 141, "emily.clark", "mfa codes phone", "Setting up two-step sign-in",

@@ -89,8 +89,8 @@ const (
 // Shows lists the Show constants.
 func Shows() []string { return []string{ShowYear, ShowChange, ShowDetail, ShowState, ShowCode} }
 
-// Signs are what may be said of values that are no choice: of numbers, of none, of a day.
-var Signs = []string{"negative", "zero", "positive", "none", "today"}
+// Signs are what may be said of values that are no choice: of numbers, of none, of a day: today, or the one before.
+var Signs = []string{"negative", "zero", "positive", "none", "today", "yesterday"}
 
 // Phrase is what people say for a value of a field, or for several ("open").
 type Phrase struct {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"countersign.dev/internal/english"
@@ -56,4 +57,16 @@ func (p Property) Kind(isID bool) Kind {
 		return Prose
 	}
 	return Text
+}
+
+// Identify is an id as the property takes it; nil when the text is none.
+func (p Property) Identify(text string) any {
+	n, err := strconv.Atoi(text)
+	switch {
+	case p.Type == "integer" && err == nil:
+		return n
+	case p.Type == "integer" || p.Format == "uuid" && !IsUUID(text):
+		return nil
+	}
+	return text
 }

@@ -28,3 +28,17 @@ func TestKindsOfProperties(t *testing.T) {
 		}
 	}
 }
+
+func TestIDsAsAPropertyTakesThem(t *testing.T) {
+	number, uuid, text := Property{Type: "integer"}, Property{Type: "string", Format: "uuid"}, Property{Type: "string"}
+	id := "f104eddc-21ab-457c-a254-78051ad7ad67"
+	for _, c := range []struct {
+		of   Property
+		text string
+		want any
+	}{{number, "12", 12}, {number, "TICK-12", nil}, {uuid, id, id}, {uuid, "12", nil}, {text, "TICK-12", "TICK-12"}} {
+		if got := c.of.Identify(c.text); got != c.want {
+			t.Errorf("%v takes %q as %v, want %v", c.of, c.text, got, c.want)
+		}
+	}
+}

@@ -95,7 +95,6 @@ func domain() conformance.Domain {
 		},
 		Refusals: []conformance.Refusal{
 			conformance.Refuse("EMPLOYEE_NOT_FOUND", "alice.chen", "get_employee", args{"employee_id": id("EMP-T001")}),
-			conformance.Refuse("EMPLOYEE_NOT_FOUND", "test-user.journey", "get_time_off_balance", nil),
 			conformance.Refuse("EMPLOYEE_NOT_FOUND", "alice.chen", "delete_employee", args{"employee_id": unknown}),
 			conformance.Refuse("EMPLOYEE_NOT_FOUND", "alice.chen", "update_salary", args{"employee_id": id("EMP-T003"), "new_salary": 1}),
 			conformance.Refuse("NO_BALANCES_FOUND", "marcus.johnson", "get_time_off_balance", args{"fiscal_year": 2019}),

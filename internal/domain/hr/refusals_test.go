@@ -6,6 +6,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // The founding scenario "show me employee ABC123" ends with what helps.
@@ -24,6 +25,16 @@ func TestHasReportsNamesTheNumberAndTheWayOut(t *testing.T) {
 	f := h.Refused(h.As("alice.chen"), "EMPLOYEE_HAS_REPORTS", "delete_employee", args{"employee_id": h.id("EMP071")})
 	if f.Message != "Steven Harris cannot be deleted: they have 4 active direct reports." || !strings.Contains(f.SuggestedAction, "another manager") {
 		t.Errorf("got %q, %q", f.Message, f.SuggestedAction)
+	}
+}
+
+// Who works here without a record, a contractor, has no balance of their own.
+func TestThereIsNoBalanceWithoutARecord(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	contractor := domaintest.SignedIn(t.Context(), "contractor@tamshai.local", "employee")
+	if f := h.Refused(contractor, "EMPLOYEE_NOT_FOUND", "get_time_off_balance", nil); f.Message != "There is no employee record for you." {
+		t.Errorf("got %q", f.Message)
 	}
 }
 

@@ -46,7 +46,7 @@ func (s *Server) reviews() []tool.Tool {
 
 type reviewsInput struct {
 	EmployeeID string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"The employee whose reviews to show (default: everyone the asker may see)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." via:"list_employees" tell:"I find no employee with that id."`
-	DueBefore  string `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only people whose next review, twelve months after their latest, is due by this day, the day included" field:"aka=overdue|outstanding,aka.today=due|overdue|outstanding|i have to do|i have to write|do i have to do|do i have to write|i need to do|i need to write|do i need to do|do i need to write"`
+	DueBefore  string `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only people whose next review, twelve months after their latest, is due by this day, the day included" field:"aka=overdue|outstanding,aka.yesterday=overdue|late|past due,aka.today=due|outstanding|i have to do|i have to write|do i have to do|do i have to write|i need to do|i need to write|do i need to do|do i need to write"`
 }
 
 // The page's ids are found first, in an index; only its rows are fetched. The

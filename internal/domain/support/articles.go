@@ -21,7 +21,7 @@ func (s *Server) articleTools() []tool.Tool {
 			Description: "Show one knowledge base article in full. Needs an article_id such as KB-001; search_knowledge_base finds it.",
 		}, s.getArticle),
 		tool.List(tool.Spec{
-			Name: "search_knowledge_base", Title: "Search the knowledge base", Allow: readers, Synonyms: []string{"article", "guide", "how-to", "instruction", "manual"}, Untrusted: foundTexts,
+			Name: "search_knowledge_base", Title: "Search the knowledge base", Allow: readers, Synonyms: []string{"article", "kb", "guide", "how-to", "instruction", "manual"}, Untrusted: foundTexts,
 			Description: "Search the knowledge base for guides and instructions. " + grammar,
 			Lacks: []tool.Lack{{
 				Said: `^(\w+ ){0,3}(write|create|add|update|change|delete)\b.*\b(article|guide|how-to)s?\b`,

@@ -18,7 +18,7 @@ const minResolution = 10
 type closeTicket struct {
 	TicketID         string `json:"ticket_id" jsonschema_description:"The ticket's id, such as TICK-004" suggest:"Use search_tickets tool to find valid ticket IDs." via:"search_tickets" field:"from=search_tickets:ticket_id,like=TICK-004"`
 	Resolution       string `json:"resolution" jsonschema:"minLength=10,maxLength=2000" jsonschema_description:"Resolution summary for the ticket" text:"lines"`
-	ResolutionType   string `json:"resolution_type,omitempty" jsonschema:"enum=solved,enum=workaround,enum=duplicate,enum=cannot_reproduce,enum=wont_fix,default=solved"`
+	ResolutionType   string `json:"resolution_type,omitempty" jsonschema:"enum=solved,enum=workaround,enum=duplicate,enum=cannot_reproduce,enum=wont_fix,default=solved" field:"aka.workaround=work around,aka.cannot_reproduce=not reproducible|could not reproduce|cannot be reproduced|can't reproduce|couldn't reproduce|not be reproduced,aka.wont_fix=won't fix|will not fix|not going to fix|will not be fixed|won't be fixed"`
 	CustomerNotified *bool  `json:"customer_notified,omitempty" jsonschema_description:"Whether the customer was informed; leave it out when that is not known"`
 }
 

@@ -19,40 +19,16 @@ import (
 var vocabulary []byte
 
 // Lexicon is english.yaml. It is read once and never changed.
-type Lexicon struct {
-	phrases map[string]map[string]bool // by section; a word is a phrase too
-	Stems   map[string]english.Set     // by section
-}
+type Lexicon struct{ *english.Sections }
 
 // English reads the lexicon.
 func English() *Lexicon {
-	x := &Lexicon{phrases: map[string]map[string]bool{}, Stems: map[string]english.Set{}}
 	var words map[string][]string
 	if err := yaml.Unmarshal(vocabulary, &words); err != nil {
 		panic(err) // it is part of the program
 	}
 	words["idle"] = slices.Concat(words["idle"], english.Function, words["reading"], words["present"])
-	for section, phrases := range words {
-		x.phrases[section], x.Stems[section] = map[string]bool{}, english.Stems(phrases...)
-		for _, p := range phrases {
-			x.phrases[section][p] = true
-		}
-	}
-	return x
-}
-
-// Is reports whether a word or a phrase is in one of the sections.
-func (x *Lexicon) Is(phrase string, sections ...string) bool {
-	return slices.ContainsFunc(sections, func(s string) bool { return x.phrases[s][phrase] })
-}
-
-// Phrase counts the words of a section's longest phrase that begin the words.
-func (x *Lexicon) Phrase(section string, words []string) int {
-	n := min(longest, len(words))
-	for n > 0 && !x.phrases[section][strings.Join(words[:n], " ")] {
-		n--
-	}
-	return n
+	return &Lexicon{english.NewSections(words)}
 }
 
 // Only reports whether the words say something of a section, and nothing else.
@@ -145,11 +121,9 @@ func Lows(tokens []Token) (out []string) {
 	return out
 }
 
-const longest = 6 // words of a phrase, at most
-
 // Run returns the words with which tokens begin, as many as a phrase may have.
 func Run(tokens []Token) (out []string) {
-	for _, t := range tokens[:min(longest, len(tokens))] {
+	for _, t := range tokens[:min(english.LongestPhrase, len(tokens))] {
 		if t.Kind != Word || t.Owns {
 			break
 		}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -208,17 +207,7 @@ func (t *Tool) DateColumn() string {
 	return cmp.Or(shown.Name, t.column(func(f *Field) bool { return f.Is(schema.Date) && f.has("created") }).Name)
 }
 
-// side is the end of a range that an input sets.
-type side int
-
-const (
-	lower side = iota - 1
-	none
-	upper
-)
-
-// sides are the words in the names of inputs that set an end of a range.
-var sides = map[string]side{"min": lower, "minimum": lower, "least": lower, "from": lower, "after": lower, "since": lower, "max": upper, "maximum": upper, "most": upper, "to": upper, "before": upper, "until": upper, "by": upper}
+const lower, none, upper = schema.Lower, schema.Neither, schema.Upper
 
 // Field is one input or one column.
 type Field struct {
@@ -230,7 +219,7 @@ type Field struct {
 
 	stems   english.Set     // of the name
 	also    english.Set     // of the synonyms
-	side    side            // of a number or a date
+	side    schema.Side     // of a number or a date
 	base    string          // the name without the word for its side
 	phrases []result.Phrase // for its values
 }
@@ -240,7 +229,7 @@ func newField(p schema.Property, meta result.Field) *Field {
 	f.stems = english.Stems(f.Words...)
 	f.Noun = english.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return result.IsID(w) || w == "number" }), " "))
 	if f.Kind = p.Kind(f.Like != "" || result.IsID(f.Name)); f.Is(schema.Number, schema.Date) {
-		f.base = strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { f.side += sides[w]; return sides[w] != none }), "_")
+		f.base, f.side = schema.SideOf(f.Name)
 	}
 	if english.LastWord(f.Name) == "year" || result.IsID(f.Name) {
 		f.Show = cmp.Or(f.Show, result.ShowYear)
@@ -267,18 +256,6 @@ func (f *Field) says(stem string) bool {
 
 // amount reports whether a column holds quantities that may be added up.
 func (f *Field) amount() bool { return f.Amount || f.Is(schema.Number) && result.IsAmount(f.Name) }
-
-// Value is an id as the input takes it; nil when the text is none.
-func (f *Field) Value(text string) any {
-	n, err := strconv.Atoi(text)
-	switch {
-	case f.Type == "integer" && err == nil:
-		return n
-	case f.Type == "integer" || f.Format == "uuid" && !schema.IsUUID(text):
-		return nil
-	}
-	return text
-}
 
 // Day is the day of a span that the input means: the end of a range ends it.
 func (f *Field) Day(s calendar.Span) string {

@@ -126,6 +126,12 @@ func (r *Reading) MeansPerson(names int) bool {
 	return r.Target != nil && len(r.Target.Entity.Words) == names && r.isOurs(english.Stem(r.Target.Input.Noun))
 }
 
+// IsOf reports whether it asks for one thing, whose title says what the question calls it, and for nothing else.
+func (r *Reading) IsOf(title string) bool {
+	words := english.Prose(strings.Join(r.Values, " "))
+	return len(words) > 0 && !r.Plural && r.Measure.Kind == "" && english.Shared(words, english.Prose(title)) == len(words)
+}
+
 // isOurs reports whether a stem means a person of the company's own.
 func (r *Reading) isOurs(stem string) bool {
 	return r.x.Stems["person"][stem] && !r.x.Stems["outsider"][stem]
@@ -175,6 +181,7 @@ type Filter struct {
 	Entity
 	Values []any
 	Named  bool // only what names a row
+	Whose  bool // not who did something with it
 	Keeps  func(text string, number float64) bool
 }
 

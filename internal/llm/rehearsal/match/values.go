@@ -18,7 +18,7 @@ import (
 // bounds are a value and the words around it, which may make it the end of a range.
 type bounds struct {
 	at, end int // the first token, and the one after the last
-	side    side
+	side    schema.Side
 	beyond  bool // without the value itself
 }
 
@@ -33,7 +33,7 @@ func (r reader) boundsOf(i int) bounds {
 			}
 		}
 	}
-	for section, end := range map[string]side{"ormore": lower, "orless": upper} {
+	for section, end := range map[string]schema.Side{"ormore": lower, "orless": upper} {
 		if n := r.x.Phrase(section, r.lows(i+1)); n > 0 {
 			return bounds{i, i + 1 + n, end, false}
 		}
@@ -90,7 +90,7 @@ func (r reader) number(i int, b bounds) {
 var yearShape = regexp.MustCompile(`^(19|20|21)\d\d$`)
 
 // numberFor is the free input that a number is for, by the words around it, or that an order still misses.
-func (r reader) numberFor(i int, end side) *Field {
+func (r reader) numberFor(i int, end schema.Side) *Field {
 	year := yearShape.MatchString(r.Tokens[i].Text)
 	free := func(f *Field) bool {
 		return f.Is(schema.Number) && !r.taken(f) && (year || !f.has("year")) && (r.Tool.Writes() || !r.Tokens[i].Percent || f.Unit == "percent") // "more than 50%" is no amount
@@ -191,8 +191,8 @@ func (r reader) choices() {
 					r.take(given, i-1, 1+len(p.Words), 0)
 					other := func(text string, _ float64) bool { return !slices.Contains(p.Values, any(text)) }
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: other})
-				case f.Is(schema.Date): // of which only today has words
-					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.Format(time.DateOnly)
+				case f.Is(schema.Date): // what is due today is not overdue
+					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.AddDate(0, 0, map[bool]int{true: -1}[p.Values[0] == "yesterday"]).Format(time.DateOnly)
 				case slices.Contains([]string{"is", "was", "has", "did"}, r.low(0)) && r.low(1) != "there" && i+len(p.Words) == len(language.Lows(r.Tokens)):
 					r.take(meant, i, len(p.Words), 0)
 					r.Asked[english.Stem(f.Words[0])] = true // "is the order paid?" asks for its state, of whatever state it is
@@ -257,7 +257,7 @@ func (r reader) reads(i int, words []string) bool {
 func (r reader) measure(i int) {
 	words := r.lows(i)
 	if r.low(i) == "by" && r.low(i+1) != "" && r.low(i+2) == "" && r.Measure.Kind == "" && r.Tool.Lists() { // "spend by vendor", "customers by revenue"
-		kind := map[bool]string{true: "sum", false: "count"}[r.any(r.Tool.Column(r.Tool.Amount()).says)]
+		kind := map[bool]string{true: "sum", false: "count"}[r.Tool.column(func(f *Field) bool { return f.amount() && r.any(f.says) }).Name != ""]
 		r.Measure = Measure{Kind: kind}
 		if r.extent(i); r.Measure.By == "" {
 			r.Measure = Measure{}
@@ -338,6 +338,29 @@ func (r reader) topFirst() {
 	other := r.Tool.column(func(f *Field) bool { return f.Is(schema.Number) && f.Name != amount && r.Relevance(f.Name) > 0 })
 	if f != nil && r.Measure.Kind == "highest" && r.Measure.By == "" && !r.taken(f) && other.Name == "" {
 		r.Args[f.Name], r.Measure.Column = amount+"_desc", amount
+	}
+}
+
+// relation finds a word for a relation of people ("my team"), of this list or of another whose rows narrow it.
+func (r *Reading) relation(i int) {
+	s := r.Tokens[i].Stem
+	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
+		f := from.Relation()
+		ofNone := r.x.Stems["person"][s] && (i > 0 || r.low(1) != "of" && r.low(1) != "under") && !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self") // "which people"
+		if f == nil || ofNone || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Columns.First(from.Identified) == nil {
+			continue
+		}
+		if unit := r.low(i - 1); r.x.Is(r.low(i), "unit") && r.free(i-1) && r.isOurs(from.head) && r.Tokens[i-1].Kind == language.Word && !r.Tokens[i-1].Owns && r.x.MayBeValue(unit) && !r.isOurs(r.Tokens[i-1].Stem) && !r.x.Is(unit, "present", "reading", "idle", "who", "place", "owner", "bulk") && !slices.Contains(english.Function, unit) { // "the sales team"
+			if from == r.Tool {
+				r.Filters = append(r.Filters, Filter{Entity: Entity{Text: r.Tokens[i-1].Text, Words: []string{unit}, Located: true, at: i - 1, end: i}})
+				r.take(given, i-1, 1, 2)
+				r.take(read, i, 1, inNoun.weight()+1)
+			}
+			continue
+		}
+		r.Target = cmp.Or(r.Target, &Target{Tool: from, Input: f, at: i})
+		r.take(read, i, 1, map[bool]int{true: inNoun.weight() + 1, false: 1}[from == r.Tool]) // another's does not tell what is asked for
+		return
 	}
 }
 

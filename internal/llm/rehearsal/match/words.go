@@ -127,7 +127,7 @@ func (r *Reading) name(i int) {
 	teams := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[english.Stem(r.low(e.end))] } // "deals of my team"
 	text := r.Tool.Inputs.First(func(f *Field) bool {                                                           // the rows themselves say whose they are: a search for the name would find other things
 		named := !r.Tool.Lists() && f.says(english.Stem(r.low(e.at-1))) // "the workspace Atlas"
-		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns)
+		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns) && (e.sort == "" || !f.Is(schema.Prose))
 	})
 	switch {
 	case e.turned && e.sort != "" && !r.Tool.Writes() && !r.has("who"), r.ofOther(e), r.x.Is(r.low(i-1), "self") && slices.ContainsFunc(r.c.Open, ofTeam), e.Self && (reader{r}).boundsOf(i).beyond: // "more than me" is not about me
@@ -145,7 +145,7 @@ func (r *Reading) name(i int) {
 	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
-		r.Filters = append(r.Filters, Filter{Entity: e, Named: (e.owns || r.low(e.at-1) == "does") && r.isOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
+		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.low(e.at-1) == "of", Named: (e.owns || r.low(e.at-1) == "does") && r.isOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
 	default:
 		return
 	}
@@ -225,7 +225,8 @@ func (r *Reading) lacksApostrophe(i int) bool {
 func (r *Reading) columnBefore(at int) string {
 	stem, prep := english.Stem(r.low(at-2)), r.low(at-1)
 	return r.Tool.column(func(f *Field) bool {
-		named := (prep == "to" || prep == "by") && r.Tokens[at].Sort == "" && (len(f.Words) == 1 || sides[english.LastWord(f.Name)] == upper)
+		_, end := schema.SideOf(english.LastWord(f.Name))
+		named := (prep == "to" || prep == "by") && r.Tokens[at].Sort == "" && (len(f.Words) == 1 || end == upper)
 		return named && r.Tool.Inputs.Named(f.Name) == nil && english.Stems(f.Words[0]).Means(stem)
 	}).Name
 }
@@ -274,21 +275,6 @@ func (c *Catalog) Identify(tokens []language.Token) {
 // Knows reports whether a stem is in the vocabulary of some tool.
 func (c *Catalog) Knows(stem string) bool {
 	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.source[stem] > nowhere })
-}
-
-// relation finds a word for a relation of people ("my team"), of this list or of another whose rows narrow it.
-func (r *Reading) relation(i int) {
-	s := r.Tokens[i].Stem
-	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
-		f := from.Relation()
-		ofNone := r.x.Stems["person"][s] && (i > 0 || r.low(1) != "of" && r.low(1) != "under") && !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self") // "which people"
-		if f == nil || ofNone || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Inputs.First(from.Identified) == nil {
-			continue
-		}
-		r.Target = cmp.Or(r.Target, &Target{Tool: from, Input: f, at: i})
-		r.take(read, i, 1, map[bool]int{true: inNoun.weight() + 1, false: 1}[from == r.Tool]) // another's does not tell what is asked for
-		return
-	}
 }
 
 var doers = regexp.MustCompile(`(.{3}(er|or|ist|yst)|intern)s$`) // people by what they do: engineers, analysts
@@ -386,6 +372,11 @@ func (r reader) remark() {
 	notes := func(f *Field) bool { return f.IsText() && !r.taken(f) && f.has("reason", "comment", "note") }
 	if f := cmp.Or(r.Tool.Inputs.First(texts), r.Tool.Inputs.First(notes)); f != nil && r.Remark != "" && r.Tool.Writes() {
 		r.Args[f.Name] = r.Remark
+		for _, f := range r.Tool.Inputs { // "because it is a duplicate"
+			if i := slices.IndexFunc(f.phrases, func(p result.Phrase) bool { return english.Affirms(r.Remark, p.Words) }); i >= 0 && f.Is(schema.Choice) && f.Type != "boolean" && !r.taken(f) {
+				r.Args[f.Name] = f.phrases[i].Values[0]
+			}
+		}
 	} else {
 		r.anchored = r.anchored && r.Remark == ""
 	}

@@ -92,7 +92,7 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 	answer, given := p.next()
 	if given && in.Is(schema.ID) {
 		answer = strings.Trim(answer, " .,;:?!\"'`()[]\t\n")
-		*about = p.identify(r, &match.Target{Tool: r.Tool, Input: in, Entity: match.Entity{Text: answer, Words: english.Prose(answer), Code: in.Format == "uuid" && in.Value(answer) != nil}})
+		*about = p.identify(r, &match.Target{Tool: r.Tool, Input: in, Entity: match.Entity{Text: answer, Words: english.Prose(answer), Code: in.Format == "uuid" && in.Identify(answer) != nil}})
 		args[in.Name] = about.ID
 	} else if given {
 		args[in.Name] = r.Answer(in, strings.TrimSpace(answer))
@@ -112,7 +112,7 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 // list answers from a list. Values that none of its inputs takes are looked for in its rows.
 func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
 	if of := r.Target; of != nil && of.Tool != r.Tool { // the rows of the people that another list gives
-		id := r.Tool.Inputs.First(of.Tool.Identified)
+		id := r.Tool.Columns.First(of.Tool.Identified)
 		theirs := match.Filter{Entity: match.Entity{Column: id.Name}}
 		for _, one := range p.fetchPages(of.Tool, map[string]any{of.Input.Name: about.ID}, maxPages).Rows {
 			theirs.Values = append(theirs.Values, idIn(one, of.Tool, id))
@@ -176,7 +176,7 @@ func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) boo
 
 func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	n, isNumber := one.Number(f.Column)
-	switch _, mine := owner(c, one); {
+	switch named, mine := owner(c, one); {
 	case f.Keeps != nil:
 		return (isNumber || one.Text(f.Column) != "" && !one.Masked(f.Column)) && f.Keeps(one.Text(f.Column), n)
 	case f.Values != nil && one.Values[f.Column] == nil:
@@ -187,10 +187,10 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 		one.Keys = []string{f.Column}
 	case f.Self:
 		return mine
-	case f.Located, f.Named: // "in Denver" is the value of a field, or in a text
+	case f.Located, f.Named, f.Whose && named: // "in Denver" is the value of a field, or in a text
 		one.Keys = slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
 			text := strings.ToLower(one.Text(k))
-			return f.Named && !one.Names(k) || f.Located && len(english.Prose(text)) > len(f.Words)+1 && !strings.Contains(text, "in "+strings.ToLower(f.Text))
+			return f.Named && !one.Names(k) || f.Whose && english.LastWord(k) == "by" || f.Located && len(english.Prose(text)) > len(f.Words)+1 && !strings.Contains(text, "in "+strings.ToLower(f.Text))
 		})
 	}
 	return english.Shared(f.Words, one.Words()) == len(f.Words)
@@ -223,8 +223,8 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	switch {
 	case mine && lister == nil:
 		return p.caller(id)
-	case e.Code && id.Value(e.Text) != nil:
-		return speak.Thing{ID: id.Value(e.Text), Name: e.Text}
+	case e.Code && id.Identify(e.Text) != nil:
+		return speak.Thing{ID: id.Identify(e.Text), Name: e.Text}
 	case lister == nil && closed != nil:
 		what := map[bool]string{true: r.Tool.Noun + " of others", false: closed.Noun}[r.Strong && !r.Tool.IsAbout(id.Noun)]
 		panic(end{none: r.Guesses(), shut: !r.Vague && r.Verb != "where", text: refuse(p.Catalog, p.Attempt(closed, r.Clause), what)})

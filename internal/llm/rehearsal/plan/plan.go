@@ -84,7 +84,9 @@ func (p *planner) read(messages []agent.Message) {
 			_ = run(func() string { return q.answer(m.Text()) })
 			p.before = cmp.Or(q.meant, p.before)
 		case m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more")):
-			p.before, p.named = p.onward(m.Text()), 0
+			p.before, p.sorted, p.named = p.onward(m.Text()), "", 0
+		case m.Role == agent.User && p.Words.Phrase("sort", language.Lows(said)) > 0:
+			p.sorted, p.named = m.Text(), 0
 		}
 	}
 	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
@@ -126,6 +128,9 @@ func (p *planner) answer(question string) string {
 	if n > 0 && p.before != "" {
 		return p.goOn(tokens, language.Text(tokens[n:]))
 	}
+	if places := everywhere(p.Catalog, tokens); len(places) > 0 {
+		return all(len(places), func(i int) string { return p.answer(places[i]) })
+	}
 	panic(end{none: true, text: decline(p.Catalog, tokens)})
 }
 
@@ -155,7 +160,10 @@ func (p *planner) tokens(question string) []language.Token {
 		asks := func(w string) bool { return w != next.Low && !p.Words.Is(w, "idle", "self", "who") }
 		switch shown := naming.FindAllStringSubmatch(p.answered, n); {
 		case n > 0 && n == len(shown) && next.Low == "one":
-			named = cmp.Or(shown[n-1][1], shown[n-1][2])
+			if named = cmp.Or(shown[n-1][1], shown[n-1][2]); shown[n-1][1] == "" && len(p.lists) > 0 {
+				of := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return t.Info.Name == p.lists[len(p.lists)-1].Tool })
+				tokens[i+1] = p.Words.Read(english.Singular(english.LastWord(p.Open[max(0, of)].Rows)), p.Today)[0]
+			}
 		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || p.Words.Is(next.Low, "superior") && slices.ContainsFunc(language.Lows(tokens), asks) && !p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "what does my boss earn?", "in my department"
 			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
 			if named = append(pointing.FindStringSubmatch(said), "", "")[1]; named != "" {
@@ -213,7 +221,7 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 		next := slices.Concat(tokens[min(i+1, len(tokens)):], []language.Token{{}})[0]
 		names := t.Low == "into" && p.Knows(next.Stem) || t.Low == "with" && !slices.ContainsFunc(p.Open, func(t *match.Tool) bool { return t.Writes() && t.Inputs.Named(next.Low).Is(schema.Prose) }) // "into three subtasks", "into subtasks A and B"
 		if t.Rest != "" && !names && slices.Contains([]string{",", "as", "into", "to"}, t.Low) == (separators == "") && i-start <= longest {
-			remark := strings.Trim(strings.TrimPrefix(t.Rest, map[bool]string{true: next.Text + " "}[t.Low == "with"]), `"`) // "with resolution replaced the cable"
+			remark := english.Remark(t.Rest, map[bool]string{true: next.Text}[t.Low == "with"]) // "with resolution replaced the cable"
 			prose := func(f *match.Field) bool {
 				return t.Low != "," && t.Low != "as" && t.Low != "to" || f.Required && (f.Is(schema.Prose) || t.Low == "to" && f.Is(schema.Title))
 			}
@@ -271,7 +279,9 @@ func (p *planner) rank(r *match.Reading) int {
 func (p *planner) perform(c choice) string {
 	switch {
 	case c[0].Tool.Closed: // a reading of a person when there is one
-		all := func(t language.Token) bool { return p.Words.Is(t.Low, "bulk") && p.Words.Is(t.Low, "person") } // everyone's
+		all := func(t language.Token) bool {
+			return p.Words.Is(t.Low, "bulk") && p.Words.Is(t.Low, "person") || t.Low == "who" && c[0].Tokens[0].Low == "who" // everyone's
+		}
 		i := slices.IndexFunc(c, func(r *match.Reading) bool {
 			return r.MeansPerson(1) || r.MeansPerson(2) || slices.ContainsFunc(r.Tokens, all) && p.Words.Stems["person"][english.Stem(english.LastWord(r.Tool.Noun))]
 		})
@@ -349,7 +359,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 		return "There is no list here that could go on: ask for one first."
 	case input == "" && (unsaid.MatchString(p.answered) || p.named < shown && strings.HasPrefix(p.answered, "There are ")): // the first of them were named
 		p.skip = p.named
-		return run(func() string { return p.answer(p.before) }).orWait()
+		return run(func() string { return p.answer(strings.TrimSpace(strings.Trim(p.sorted, " ?!.") + " " + p.before)) }).orWait()
 	case input == "":
 		return "There is no further page: that was all of it."
 	default:

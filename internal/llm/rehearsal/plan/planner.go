@@ -15,6 +15,7 @@ import (
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // planner works out one question against what is known so far.
@@ -26,6 +27,7 @@ type planner struct {
 	reads    []agent.Call    // the calls that are still missing
 	writes   []agent.Call    // and those that change something
 	before   string          // the question before it
+	sorted   string          // by what its list was sorted then
 	subject  string          // the person or thing of the last record that was shown
 	meant    string          // the whole question, of one that goes on with the one before it
 	said     string          // the last message of the person, whatever it belongs to
@@ -175,6 +177,19 @@ func all(n int, part func(i int) string) string {
 		}
 	}
 	return strings.TrimSpace(whole.orWait())
+}
+
+var anything = regexp.MustCompile(`^(?i)(?:search|look) for (.+)$`)
+
+// everywhere is the question for each list whose texts can be searched, of one that does not say where: "search for logins".
+func everywhere(c *match.Catalog, tokens []language.Token) (questions []string) {
+	what := append(anything.FindStringSubmatch(language.Text(tokens)), "", "")[1]
+	for _, t := range c.Open {
+		if t.Lists() && what != "" && t.Inputs.First(func(f *match.Field) bool { return f.Is(schema.Search) }) != nil {
+			questions = append(questions, t.Rows+" about "+what)
+		}
+	}
+	return questions
 }
 
 // decline says what cannot be done, and what to ask instead.

@@ -201,9 +201,11 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
 		answer = field(r, result.Markdown(first.Name())+"'s", first.Name(), first)
+	case len(l.Rows) == 1 && r.IsOf(first.Title()):
+		answer = Record(r.Tool, result.Markdown(first.Title()), first)
 	case before > 0:
 		last := map[bool]string{true: fmt.Sprintf("number %d to", before+1), false: "the last ones of"}[l.More]
-		answer = fmt.Sprintf(map[bool]string{true: "Here is %s, %s %d:", false: "Here are %s, %s %d:"}[len(l.Rows) == 1], strings.Replace(counted, " ", " more ", 1), last, before+len(l.Rows)) + lines(r, l.Rows)
+		answer = fmt.Sprintf(map[bool]string{true: "Here is %s, the last one of %[3]d:", false: "Here are %s, %s %d:"}[len(l.Rows) == 1], strings.Replace(counted, " ", " more ", 1), last, before+len(l.Rows)) + lines(r, l.Rows)
 	default:
 		answer = map[bool]string{true: "Here are the first ", false: "I found "}[l.More] + counted + which + ":" + lines(r, l.Rows)
 	}
@@ -304,7 +306,8 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 		slices.Reverse(rows)
 	}
 	if skip := min(r.Skip, len(rows)); skip > 0 {
-		return fmt.Sprintf("After those %d come:", skip) + lines(r, rows[skip:], keys...)
+		last := map[bool]string{true: fmt.Sprintf(" to %d", min(skip+maxRows, len(rows)))}[len(rows) > skip+1]
+		return fmt.Sprintf("Number %d%s of %d, by %s:", skip+1, last, len(rows), Label(r.Tool, key)) + lines(r, rows[skip:], keys...)
 	}
 	n := min(m.Count, len(rows))
 	for m.Count == 1 && n < len(rows) && rows[n].Values[key] == rows[0].Values[key] { // none of those is the highest
