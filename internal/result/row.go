@@ -51,6 +51,25 @@ func Share(rows []Row, key string, by int) json.Number {
 	return json.Number(strconv.FormatFloat(Cents(Sum(rows, key)/float64(by)), 'f', -1, 64))
 }
 
+// Descend puts the rows with the largest numbers of a field first, or the last of its texts.
+func Descend(rows []Row, key string) {
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		x, _ := a.Number(key)
+		y, _ := b.Number(key)
+		return cmp.Or(cmp.Compare(y, x), cmp.Compare(b.Text(key), a.Text(key)))
+	})
+}
+
+// Holds reports whether a field has one of some values, or is what one of [Signs] says of it.
+func (r Row) Holds(key string, values []any) bool {
+	n, _ := r.Number(key)
+	is := []any{r.Values[key], n, Signs[1+cmp.Compare(n, 0)]}
+	if r.Values[key] == nil {
+		is = []any{"none"}
+	}
+	return slices.ContainsFunc(is, func(v any) bool { return slices.Contains(values, v) })
+}
+
 // Grouped are the rows by the text of a field.
 func Grouped(rows []Row, key string) map[string][]Row {
 	groups := map[string][]Row{}
@@ -199,6 +218,15 @@ type Answer struct {
 	Pending bool         // it waits for an approval
 	Data    any          // as ParseMarked reads it
 	Rows    []Row
+}
+
+// One is the one thing that an answer is about; an empty row for none, or for several.
+func (a Answer) One() Row {
+	one, isRow := a.Data.(Row)
+	if !isRow && len(a.Rows) == 1 {
+		one = a.Rows[0]
+	}
+	return one
 }
 
 // ReadAnswer reads an answer in our envelope, or any other. Marks around untrusted text are left out.

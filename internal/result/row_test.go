@@ -113,6 +113,53 @@ func TestNameOfARow(t *testing.T) {
 	}
 }
 
+func TestRowsDescend(t *testing.T) {
+	parsed, _ := result.ParseData([]byte(`[{"n":1,"t":"a"},{"n":30,"t":"c"},{"n":30,"t":"b"},{"n":-2,"t":"d"},{"t":"e"}]`))
+	rows := result.Rows(parsed)
+	for key, want := range map[string]string{"n": "cbaed", "t": "edcba"} {
+		got := ""
+		result.Descend(rows, "t")
+		slices.Reverse(rows)
+		if key == "n" {
+			rows = []result.Row{rows[2], rows[0], rows[1], rows[3], rows[4]}
+		}
+		result.Descend(rows, key)
+		for _, one := range rows {
+			got += one.Text("t")
+		}
+		if got != want {
+			t.Errorf("by %s: %s, want %s", key, got, want)
+		}
+	}
+	for sign, want := range map[string]string{"positive": "abc", "negative": "d", "none": "e", "zero": ""} {
+		got := ""
+		for _, one := range slices.Backward(rows) {
+			if one.Holds("n", []any{sign}) {
+				got += one.Text("t")
+			}
+		}
+		if got != want {
+			t.Errorf("%s are %s, want %s", sign, got, want)
+		}
+	}
+	if !rows[0].Holds("t", []any{"x", "e"}) || rows[0].Holds("t", []any{"x"}) {
+		t.Error("a text is held as it is")
+	}
+}
+
+func TestOneThingOfAnAnswer(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"status":"success","data":{"name":"Ada","pets":[{"name":"Tib"}]}}`: "Ada",
+		`{"status":"success","data":[{"name":"Tib"}]}`:                       "Tib",
+		`{"status":"success","data":[{"name":"Tib"},{"name":"Tom"}]}`:        "",
+		`{"status":"success","data":[]}`:                                     "",
+	} {
+		if got := result.ReadAnswer(json.RawMessage(data), false).One().Name(); got != want {
+			t.Errorf("%s is about %q, want %q", data, got, want)
+		}
+	}
+}
+
 func TestRowsHavingWords(t *testing.T) {
 	rows := []result.Row{
 		{Keys: []string{"name"}, Values: map[string]any{"name": "Retail systems"}},

@@ -24,7 +24,7 @@ type Review struct {
 	Strengths           string          `json:"strengths"`
 	AreasForImprovement string          `json:"areas_for_improvement"`
 	Comments            string          `json:"comments" mask:"review"`
-	NextReviewDue       string          `json:"next_review_due" jsonschema:"format=date" jsonschema_description:"Twelve months after this review" field:"aka=overdue|outstanding"`
+	NextReviewDue       string          `json:"next_review_due" jsonschema:"format=date" jsonschema_description:"Twelve months after this review" field:"aka=overdue|outstanding|late"`
 	Relation            access.Relation `json:"-"`
 }
 

@@ -179,10 +179,8 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	switch named, mine := owner(c, one); {
 	case f.Keeps != nil:
 		return (isNumber || one.Text(f.Column) != "" && !one.Masked(f.Column)) && f.Keeps(one.Text(f.Column), n)
-	case f.Values != nil && one.Values[f.Column] == nil:
-		return slices.Contains(f.Values, any("none"))
 	case f.Values != nil:
-		return slices.ContainsFunc([]any{one.Values[f.Column], n, result.Signs[1+cmp.Compare(n, 0)]}, func(v any) bool { return slices.Contains(f.Values, v) })
+		return one.Holds(f.Column, f.Values)
 	case f.Column != "":
 		one.Keys = []string{f.Column}
 	case f.Self:

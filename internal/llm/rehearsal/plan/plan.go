@@ -14,7 +14,6 @@ import (
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
-	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )
 
@@ -49,14 +48,17 @@ var (
 func (p *planner) read(messages []agent.Message) {
 	first, last := agent.LastOf(agent.User, messages), agent.LastOf(agent.User, messages)
 	p.answered = messages[max(0, last-1)].Text()
-	for _, a := range answersIn(messages[:last]) {
-		one, isRow := a.Data.(result.Row)
-		if !isRow && len(a.Rows) == 1 {
-			one = a.Rows[0]
+	counts := false // what is read to be counted is not shown
+	for i, m := range messages[:last] {
+		if m.Role == agent.User {
+			counts = p.Words.Only("count", language.Lows(p.Words.Read(m.Text(), p.Today)))
 		}
-		p.subject = cmp.Or(append(naming.FindStringSubmatch("- "+one.Title()), "", "")[1], one.Name(), p.subject)
-		if _, list := a.Data.([]any); list && (len(a.Rows) != 1 || a.More) { // one was looked up, mostly
-			p.lists = append(p.lists, a)
+		for _, res := range m.Results() {
+			a := speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res)
+			p.subject = cmp.Or(append(naming.FindStringSubmatch("- "+a.One().Title()), "", "")[1], a.One().Name(), p.subject)
+			if _, list := a.Data.([]any); list && !counts && (len(a.Rows) != 1 || a.More) { // one was looked up, mostly
+				p.lists = append(p.lists, a)
+			}
 		}
 	}
 	pointed := append(pointing.FindStringSubmatch(p.answered), "", "", "", "", "")[1:5:5]

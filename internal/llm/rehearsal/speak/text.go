@@ -113,7 +113,9 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 		whose = "Your"
 	}
 	named := func(one result.Row) int {
-		return len(slices.DeleteFunc(english.Prose(one.Name()), func(w string) bool { return !r.Asked[english.Stem(w)] || r.Tool.Names(english.Stem(w)) }))
+		words := english.Prose(one.Name())
+		words = words[:max(1, len(words)-1)] // not the "leave" of each kind
+		return len(slices.DeleteFunc(words, func(w string) bool { return !r.Asked[english.Stem(w)] || r.Tool.Names(english.Stem(w)) }))
 	}
 	inner := slices.SortedStableFunc(slices.Values(result.RowsWithin(data)), func(a, b result.Row) int { return named(b) - named(a) }) // "how many sick days do I have": one of its inner rows
 	for _, one := range inner[:min(1, len(inner))] {
@@ -297,14 +299,12 @@ func added(r *match.Reading, rows []result.Row, key, which string) string {
 // ranked names the extreme rows, or the values of a column whose rows have the largest sums.
 func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	m, keys := r.Measure, slices.Compact([]string{key, map[bool]string{true: r.Tool.Amount(), false: r.Tool.Rows}[r.Measure.By == ""]})
-	slices.SortStableFunc(rows, func(a, b result.Row) int {
-		x, _ := a.Number(key)
-		y, _ := b.Number(key)
-		return cmp.Or(cmp.Compare(y, x), cmp.Compare(b.Text(key), a.Text(key)))
-	})
-	if m.Kind == "lowest" || m.Kind == "oldest" || m.Kind == "sort" && english.Shared([]string{"due", "expected", "next"}, english.Words(key)) > 0 {
+	result.Descend(rows, key)
+	words := m.Kind == "sort" && rows[0].Says(key) // from A to Z
+	if words || m.Kind == "lowest" || m.Kind == "oldest" || m.Kind == "sort" && english.Shared([]string{"due", "expected", "next"}, english.Words(key)) > 0 {
 		slices.Reverse(rows)
 	}
+	keys = slices.DeleteFunc(keys, rows[0].Names)
 	if skip := min(r.Skip, len(rows)); skip > 0 {
 		last := map[bool]string{true: fmt.Sprintf(" to %d", min(skip+maxRows, len(rows)))}[len(rows) > skip+1]
 		return fmt.Sprintf("Number %d%s of %d, by %s:", skip+1, last, len(rows), Label(r.Tool, key)) + lines(r, rows[skip:], keys...)
