@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
@@ -19,6 +18,8 @@ type search struct {
 	byNumber bool   // the order of the numbers is that of the times
 
 	entities *byEntities // of tasks: a word may be that of an entity that they are linked to
+
+	deleted, ofKind rowset.Set // rows that are left out, and those of the kind
 }
 
 // hits are a page of the rows that a search found.
@@ -30,22 +31,27 @@ type hits struct {
 }
 
 // page returns a page of the rows that have every word, the best first. When none has, it
-// is of those that have any, and what has more of the rarest words is first. A row is the better the
-// more of the words are in the first column, and then the more of them it has as whole words;
-// a word counts the more the fewer rows have it. Of equals the newest is first.
+// is of those that have a form of every word, or else of those that have any: what has more
+// of the rarest words is first then. A row is the better the more of the words are in the first
+// column, and then as whole words; a rare word counts more. Of equals the newest is first.
 func (s search) page(ctx context.Context, term string, p Page) (h hits, err error) {
+	if s.deleted, s.ofKind, err = s.marked(ctx); err != nil {
+		return h, err
+	}
 	all, err := s.read(ctx, term)
 	if err != nil || len(all) == 0 {
 		return h, err
 	}
-	found := rowset.Set{}
-	found.Join(all[0].Anywhere)
-	for _, one := range all[1:] {
-		found = found.Take(one.Anywhere)
+	found := words.InAll(all)
+	if len(all) > 1 && len(found) == 0 {
+		if err = s.widen(ctx, all); err != nil {
+			return h, err
+		}
+		found = words.InAll(all)
 	}
 	each, ranked := int64(0), all // all rows have the same ones
 	if len(all) > 1 && len(found) == 0 {
-		each, ranked = 1e9, rarest(all) // more than all else together
+		each, ranked = 1e9, words.Rarest(all, fewWords) // more than all else together
 		for _, one := range all {
 			found.Join(one.Anywhere)
 		}
@@ -59,33 +65,21 @@ func (s search) page(ctx context.Context, term string, p Page) (h hits, err erro
 	return h, err
 }
 
-// fewWords is how many words rank rows that have any of them: rows are ranked by which of the
-// words they have, and of many words each row may have others.
-const fewWords = 8
-
-// rarest are the words that the fewest rows have, fewWords at most.
-func rarest(all []words.Rows) []words.Rows {
-	rare := slices.SortedStableFunc(slices.Values(all), func(a, b words.Rows) int { return a.Anywhere.Len() - b.Anywhere.Len() })
-	return rare[:min(fewWords, len(rare))]
-}
+const fewWords = 8 // rank rows that have any word: of many words each row may have others
 
 // read looks up the words of a term among the rows that are searched. A word that none
 // has is looked up by its other forms, so that "logins" finds "login". A word without
 // letters and digits means nothing.
 func (s search) read(ctx context.Context, term string) (all []words.Rows, err error) {
-	deleted, ofKind, err := s.marked(ctx)
-	if err != nil {
-		return nil, err
-	}
 	for _, word := range strings.Fields(term) {
 		pieces := words.Of(word)
 		if len(pieces) == 0 {
 			continue
 		}
-		found, err := s.among(ctx, pieces, deleted, ofKind)
+		found, err := s.among(ctx, pieces)
 		found.Text = word
 		if form := words.Form(pieces[0]); err == nil && len(found.Anywhere) == 0 && len(pieces) == 1 && form != "" {
-			found, err = s.among(ctx, []string{form}, deleted, ofKind)
+			found, err = s.among(ctx, []string{form})
 			found.Text = form
 		}
 		if err != nil {
@@ -96,21 +90,34 @@ func (s search) read(ctx context.Context, term string) (all []words.Rows, err er
 	return all, nil
 }
 
+// widen looks words up by those of their forms that they begin with, and so finds more rows.
+func (s search) widen(ctx context.Context, all []words.Rows) (err error) {
+	for i, one := range all {
+		form := words.Wider(one.Text)
+		if form == "" {
+			continue
+		}
+		if all[i], err = s.among(ctx, []string{form}); err != nil {
+			return err
+		}
+		all[i].Text = form
+	}
+	return nil
+}
+
 // among looks a word up among the rows that are searched.
-func (s search) among(ctx context.Context, pieces []string, deleted, ofKind rowset.Set) (found words.Rows, err error) {
+func (s search) among(ctx context.Context, pieces []string) (found words.Rows, err error) {
 	if found, err = s.seek(ctx, pieces); err != nil {
 		return found, err
 	}
 	if s.entities != nil {
-		if err := s.entities.add(ctx, pieces, found.Anywhere); err != nil {
-			return found, err
-		}
+		err = s.entities.add(ctx, pieces, found.Anywhere)
 	}
-	found.Anywhere.Take(deleted)
+	found.Anywhere.Take(s.deleted)
 	if s.kind != "" {
-		found.Anywhere = found.Anywhere.Take(ofKind)
+		found.Anywhere = found.Anywhere.Take(s.ofKind)
 	}
-	return found, nil
+	return found, err
 }
 
 // marked returns the rows that are deleted, and those of the kind that is searched.

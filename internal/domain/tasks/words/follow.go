@@ -85,6 +85,16 @@ func inOne(part string, words []string) (f found) {
 	return f
 }
 
+// Wider is the form of a word that is a part of it, by which more rows are found than by the
+// word itself; empty for a word that has none, and for what is not one word.
+func Wider(text string) string {
+	pieces := Of(text)
+	if len(pieces) != 1 || !strings.HasPrefix(pieces[0], Form(pieces[0])) {
+		return ""
+	}
+	return Form(pieces[0])
+}
+
 // Form is the form of a word by which others of its forms are found, as parts of them:
 // the singular of a plural, or else the English stem. It is empty when that is the word
 // itself, or too short for a part.

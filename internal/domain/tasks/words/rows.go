@@ -2,6 +2,7 @@ package words
 
 import (
 	"math"
+	"slices"
 
 	"countersign.dev/internal/domain/tasks/rowset"
 )
@@ -12,6 +13,22 @@ type Rows struct {
 	InFirst  rowset.Set // in the first one
 	Whole    rowset.Set // as a whole word
 	Text     string     // the word, or the form of it by which they were found
+}
+
+// InAll are the rows that each of some words has; there is one word at least.
+func InAll(all []Rows) rowset.Set {
+	found := rowset.Set{}
+	found.Join(all[0].Anywhere)
+	for _, one := range all[1:] {
+		found = found.Take(one.Anywhere)
+	}
+	return found
+}
+
+// Rarest are the words that the fewest rows have, n at most.
+func Rarest(all []Rows, n int) []Rows {
+	rare := slices.SortedStableFunc(slices.Values(all), func(a, b Rows) int { return a.Anywhere.Len() - b.Anywhere.Len() })
+	return rare[:min(n, len(rare))]
 }
 
 // NoRows are none, to which others are added.
