@@ -131,11 +131,11 @@ func has(term string, texts []string) bool {
 }
 
 func ticketTexts(t company.Ticket) []string {
-	return append([]string{t.ID, t.Subject, t.Description, t.CustomerName}, t.Tags...)
+	return append([]string{t.ID, t.Subject, t.Description, t.CustomerName, t.Category}, t.Tags...)
 }
 
 func articleTexts(a company.Article) []string {
-	return append([]string{a.ID, a.Title, a.Summary, a.Content}, a.Tags...)
+	return append([]string{a.ID, a.Title, a.Summary, a.Content, a.Category}, a.Tags...)
 }
 
 // ask is a question to a list, and its caller.

@@ -88,7 +88,7 @@ func manyWords() string {
 // more than words.
 func lacksWord(text string) func(support.Ticket) bool {
 	return func(row support.Ticket) bool {
-		there := support.Words(strings.Join(append([]string{row.ID, row.Subject, row.Description, row.CustomerName}, row.Tags...), " "))
+		there := support.Words(strings.Join(append([]string{row.ID, row.Subject, row.Description, row.CustomerName, row.Category}, row.Tags...), " "))
 		return slices.ContainsFunc(support.Words(text), func(w string) bool {
 			return !slices.ContainsFunc(there, func(x string) bool { return support.Stem(x) == support.Stem(w) })
 		})

@@ -91,7 +91,7 @@ func ticketFields() object {
 		stemsField: stem(), headStemsField: stem(),
 		"ticket_id": searchedField("keyword"), "subject": head(), "description": body(), "status": keyword(), "priority": keyword(),
 		"customer_id": keyword(), "customer_name": searchedField("keyword"), "customer_email": kept(), "assigned_to": keyword(),
-		"category": keyword(), "tags": searchedField("keyword"),
+		"category": searchedField("keyword"), "tags": searchedField("keyword"),
 		"created_at": object{"type": "date"}, "updated_at": object{"type": "date"}, "resolved_at": object{"type": "date"},
 		"resolution": kept(), "resolution_type": keyword(), "customer_notified": object{"type": "boolean"}, "closed_by": keyword(),
 		"confirmation": object{"properties": object{
@@ -104,7 +104,7 @@ func articleFields() object {
 	return object{
 		wordsField: object{"type": "text", "analyzer": "words"},
 		stemsField: stem(), headStemsField: stem(),
-		"article_id": searchedField("keyword"), "title": head(), "summary": body(), "content": body(), "category": keyword(), "tags": searchedField("keyword"),
+		"article_id": searchedField("keyword"), "title": head(), "summary": body(), "content": body(), "category": searchedField("keyword"), "tags": searchedField("keyword"),
 		"author": keyword(), "status": keyword(), "view_count": object{"type": "integer"}, "helpful_votes": object{"type": "integer"},
 		"created_at": object{"type": "date"}, "updated_at": object{"type": "date"},
 	}

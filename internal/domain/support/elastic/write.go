@@ -190,7 +190,7 @@ func newTicket(row company.Ticket) (id string, d stemmed[support.Ticket]) {
 	if !row.Resolved.IsZero() {
 		t.ResolvedAt = &row.Resolved
 	}
-	return row.ID, stemmed[support.Ticket]{t, support.Stems(t.Subject), support.Stems(append([]string{t.ID, t.Subject, t.Description, t.CustomerName}, t.Tags...)...)}
+	return row.ID, stemmed[support.Ticket]{t, support.Stems(t.Subject), support.Stems(append([]string{t.ID, t.Subject, t.Description, t.CustomerName, t.Category}, t.Tags...)...)}
 }
 
 // stemmed is a document with the stems of its words.
@@ -218,5 +218,5 @@ func newArticle(row company.Article) (id string, d stemmed[support.Article]) {
 		ID: row.ID, Title: row.Title, Summary: row.Summary, Content: row.Content, Category: row.Category, Tags: append([]string{}, row.Tags...),
 		Author: row.Author, Status: row.Status, Views: row.Views, Votes: row.Votes, CreatedAt: row.Created, UpdatedAt: row.Updated,
 	}
-	return row.ID, stemmed[support.Article]{a, support.Stems(a.Title), support.Stems(append([]string{a.ID, a.Title, a.Summary, a.Content}, a.Tags...)...)}
+	return row.ID, stemmed[support.Article]{a, support.Stems(a.Title), support.Stems(append([]string{a.ID, a.Title, a.Summary, a.Content, a.Category}, a.Tags...)...)}
 }

@@ -97,7 +97,7 @@ func (f *inserter) ticket(t company.Ticket) {
 	n := f.run(insertTicket, t.ID, t.Subject, t.Description, t.Status, t.Priority, t.CustomerID, t.CustomerName, t.CustomerEmail, t.AssignedTo, t.Category,
 		f.list(t.Tags), t.Created.UnixMilli(), t.Updated.UnixMilli(), resolved, t.Resolution)
 	if n != 0 {
-		f.run(insertTicketWords, n, splitWords(t.Subject), splitWords(append([]string{t.Description, t.ID, t.CustomerName}, t.Tags...)...))
+		f.run(insertTicketWords, n, splitWords(t.Subject), splitWords(append([]string{t.Description, t.ID, t.CustomerName, t.Category}, t.Tags...)...))
 	}
 }
 
@@ -105,7 +105,7 @@ func (f *inserter) article(a company.Article) {
 	n := f.run(insertArticle, a.ID, a.Title, a.Summary, a.Content, a.Category, f.list(a.Tags), a.Author, a.Status, a.Views, a.Votes,
 		a.Created.UnixMilli(), a.Updated.UnixMilli())
 	if n != 0 {
-		f.run(insertArticleWords, n, splitWords(a.Title), splitWords(append([]string{a.Content, a.Summary, a.ID}, a.Tags...)...))
+		f.run(insertArticleWords, n, splitWords(a.Title), splitWords(append([]string{a.Content, a.Summary, a.ID, a.Category}, a.Tags...)...))
 	}
 }
 
