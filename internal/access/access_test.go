@@ -94,6 +94,9 @@ func TestMaskedValueIsDeleted(t *testing.T) {
 
 func TestShownToSaysWhichRolesOpenNoRows(t *testing.T) {
 	p := access.Policy{Roles: []access.Role{"hr-write"}}
+	if got := p.ShownTo(access.Class{Roles: []access.Role{"hr-write"}, Relations: []access.Relation{access.Self, access.Below}}); !slices.Equal(got, []string{"hr-write", "managers above the person"}) {
+		t.Errorf("shown to those above, too: %q", got)
+	}
 	got := p.ShownTo(access.Class{Roles: []access.Role{"finance-read", "hr-write", access.Executive}})
 	if want := []string{"hr-write", "executive", "finance-read for rows that they may see"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -46,7 +46,7 @@ func (p Policy) Class(name string) (Class, bool) {
 
 // ShownTo lists who sees fields of a class, for people: its roles, the domain's own
 // first. A role of another domain opens no row here; it is in the list as "finance-read
-// for rows that they may see".
+// for rows that they may see". A class that is shown of people to those above them says so.
 func (p Policy) ShownTo(c Class) (who []string) {
 	var others []string
 	for _, r := range c.Roles {
@@ -55,6 +55,9 @@ func (p Policy) ShownTo(c Class) (who []string) {
 		} else {
 			others = append(others, string(r)+" for rows that they may see")
 		}
+	}
+	if slices.Contains(c.Relations, Below) {
+		others = append(others, "managers above the person")
 	}
 	return append(who, others...)
 }

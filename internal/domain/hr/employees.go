@@ -16,7 +16,7 @@ type Employee struct {
 	EmployeeID  string                    `json:"employee_id" jsonschema:"format=uuid"`
 	FirstName   string                    `json:"first_name" jsonschema:"maxLength=50"`
 	LastName    string                    `json:"last_name" jsonschema:"maxLength=50"`
-	Email       string                    `json:"email" jsonschema:"format=email"`
+	Email       string                    `json:"email" jsonschema:"format=email" field:"aka=contact"`
 	Department  string                    `json:"department" field:"aka=dept|division"`
 	JobTitle    string                    `json:"job_title" field:"aka=job|position|role|occupation"`
 	ManagerID   *string                   `json:"manager_id" jsonschema:"oneof_type=string;null,format=uuid"`

@@ -71,7 +71,7 @@ func TestRefusalsAreForPeople(t *testing.T) {
 	h := open(t)
 	f := h.Refused(h.As("frank.davis"), "INSUFFICIENT_PERMISSIONS", "list_employees", nil)
 	want := "You do not have permission to list employees: that needs the role hr-read, manager or executive. " +
-		"Phone is shown to hr-read, hr-write or executive. " +
+		"Phone is shown to hr-read, hr-write, executive or managers above the person. " +
 		"Salary and SSN are shown to hr-write, executive or finance-read for rows that they may see."
 	if f.Message != want {
 		t.Errorf("got %q\nwant %q", f.Message, want)
@@ -80,7 +80,7 @@ func TestRefusalsAreForPeople(t *testing.T) {
 		t.Errorf("got %q, want it to end in %q", f.SuggestedAction, want)
 	}
 	for name, want := range map[string]string{
-		"get_performance_reviews": "You do not have permission to see performance reviews: that needs the role hr-write, manager or executive. Comments are shown to hr-write or executive.",
+		"get_performance_reviews": "You do not have permission to see performance reviews: that needs the role hr-write, manager or executive. Comments are shown to hr-write, executive or managers above the person.",
 		"update_salary":           "You do not have permission to update a salary: that needs the role hr-write or executive.",
 	} {
 		if f := h.Refused(h.As("frank.davis"), "INSUFFICIENT_PERMISSIONS", name, args{"employee_id": "7c5dbb3e-5f3a-4b11-b0a1-4ed51e2c7e77", "new_salary": 1}); f.Message != want {
