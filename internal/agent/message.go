@@ -3,8 +3,10 @@ package agent
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -177,6 +179,22 @@ type Delta struct {
 	Note   string // of the gateway, for the person: shown before the answer, and no part of it
 	Model  string // that answers instead of the one that was asked
 	Stop   StopReason
+}
+
+// Whole yields an answer that is there at once: its text, its calls, and why it stops. Its
+// only error is the context's.
+func Whole(ctx context.Context, text string, calls []Call) iter.Seq2[Delta, error] {
+	deltas, stop := []Delta{{Text: text}}, StopEnd
+	for i := range calls {
+		deltas, stop = append(deltas, Delta{Call: &calls[i]}), StopCalls
+	}
+	return func(yield func(Delta, error) bool) {
+		for _, d := range append(deltas, Delta{Stop: stop}) {
+			if err := ctx.Err(); !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Usage counts tokens.

@@ -19,6 +19,33 @@ func streams(pieces ...Delta) func(context.Context, func(Delta, error) bool) {
 	}
 }
 
+func TestWholeAnswersEndWithTheirReason(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var got []string
+	for d, err := range Whole(ctx, "Look:", []Call{{ID: "1"}, {ID: "2"}}) {
+		id := ""
+		if d.Call != nil {
+			id = d.Call.ID
+		}
+		got = append(got, d.Text+id+string(d.Stop))
+		if id == "2" {
+			cancel()
+		}
+		if (err != nil) != (d.Stop != "") {
+			t.Errorf("%v: %v", d, err)
+		}
+	}
+	if diff := cmp.Diff([]string{"Look:", "1", "2", string(StopCalls)}, got); diff != "" {
+		t.Error(diff)
+	}
+	for d := range Whole(t.Context(), "", nil) {
+		if d.Stop == StopCalls {
+			t.Error("without calls it stops for them")
+		}
+	}
+}
+
 func TestPartsKeepTheirOrderAndOpaqueOnesGoBackUnchanged(t *testing.T) {
 	thought := Opaque{Provider: "acme", Model: "acme-1", Data: json.RawMessage(`{"signature":"s=="}`)}
 	m := scripted(

@@ -25,6 +25,7 @@ var instead = map[string]string{
 	"email":                 "email address, e-mail address, mail address",
 	"about":                 "related to, relating to, on the subject of, to do with, with the word, with the words, containing the word, containing the words, containing",
 	"mention":               "contain, contains",
+	"tagged":                "tagged with, tagged as",
 	"ssn":                   "ssns",
 	"time off":              "paid time off, annual leave",
 	"number of employees":   "headcount, head count, staff count",

@@ -39,3 +39,16 @@ func (s *Sections) Phrase(section string, words []string) int {
 	}
 	return n
 }
+
+// Only reports whether the words say something of a section, and nothing else besides words
+// of the sections "idle" and "self".
+func (s *Sections) Only(section string, words []string) (says bool) {
+	for len(words) > 0 {
+		n := s.Phrase(section, words)
+		if says = says || n > 0; n == 0 && !s.Is(words[0], "idle", "self") {
+			return false
+		}
+		words = words[max(1, n):]
+	}
+	return says
+}

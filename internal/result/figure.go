@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -108,4 +109,9 @@ func grouped(digits string) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
+}
+
+// Said writes a value of the field of that name within a sentence, without a full stop of its own.
+func (f Field) Said(name string, value any) string {
+	return cmp.Or(strings.TrimSuffix(Markdown(f.Prose(name, f.Text(value, ""))), "."), "not recorded")
 }

@@ -51,13 +51,30 @@ func Share(rows []Row, key string, by int) json.Number {
 	return json.Number(strconv.FormatFloat(Cents(Sum(rows, key)/float64(by)), 'f', -1, 64))
 }
 
-// Descend puts the rows with the largest numbers of a field first, or the last of its texts.
-func Descend(rows []Row, key string) {
+// Descend puts the rows with the largest numbers of a field first, or the last of its texts:
+// in the order of degrees, and without these in that of the alphabet.
+func Descend(rows []Row, key string, degrees []string) {
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		x, _ := a.Number(key)
 		y, _ := b.Number(key)
-		return cmp.Or(cmp.Compare(y, x), cmp.Compare(b.Text(key), a.Text(key)))
+		degree := cmp.Compare(slices.Index(degrees, b.Text(key)), slices.Index(degrees, a.Text(key)))
+		return cmp.Or(cmp.Compare(y, x), degree, cmp.Compare(b.Text(key), a.Text(key)))
 	})
+}
+
+// Stepped is the number of the field whose name shares a word with that of an input, changed
+// by a step or by so many per cent; nil where no field has one.
+func (r Row) Stepped(input string, step float64, percent bool) (changed any) {
+	for _, k := range r.Keys {
+		now, isNumber := r.Number(k)
+		if !isNumber || english.Shared(english.Words(input), english.Words(k)) == 0 {
+			continue
+		}
+		if changed = Cents(now + step); percent {
+			changed = Cents(now + step*now/100)
+		}
+	}
+	return changed
 }
 
 // Holds reports whether a field has one of some values, or is what one of [Signs] says of it.

@@ -118,12 +118,12 @@ func TestRowsDescend(t *testing.T) {
 	rows := result.Rows(parsed)
 	for key, want := range map[string]string{"n": "cbaed", "t": "edcba"} {
 		got := ""
-		result.Descend(rows, "t")
+		result.Descend(rows, "t", nil)
 		slices.Reverse(rows)
 		if key == "n" {
 			rows = []result.Row{rows[2], rows[0], rows[1], rows[3], rows[4]}
 		}
-		result.Descend(rows, key)
+		result.Descend(rows, key, nil)
 		for _, one := range rows {
 			got += one.Text("t")
 		}
@@ -131,6 +131,15 @@ func TestRowsDescend(t *testing.T) {
 			t.Errorf("by %s: %s, want %s", key, got, want)
 		}
 	}
+	if result.Descend(rows, "t", []string{"b", "d"}); rows[0].Text("t")+rows[1].Text("t") != "db" {
+		t.Errorf("degrees are in their own order: %v", rows)
+	}
+	if none, by, more := rows[4].Stepped("new_x", 1, false), rows[1].Stepped("new_n", 2, false), rows[1].Stepped("n", 10, true); none != nil || by != 32.0 || more != 33.0 {
+		t.Errorf("changed to %v, %v, %v", none, by, more)
+	}
+	result.Descend(rows, "t", nil)
+	slices.Reverse(rows)
+	rows = []result.Row{rows[2], rows[1], rows[0], rows[3], rows[4]}
 	for sign, want := range map[string]string{"positive": "abc", "negative": "d", "none": "e", "zero": ""} {
 		got := ""
 		for _, one := range slices.Backward(rows) {
@@ -142,7 +151,7 @@ func TestRowsDescend(t *testing.T) {
 			t.Errorf("%s are %s, want %s", sign, got, want)
 		}
 	}
-	if !rows[0].Holds("t", []any{"x", "e"}) || rows[0].Holds("t", []any{"x"}) {
+	if !rows[4].Holds("t", []any{"x", "e"}) || rows[0].Holds("t", []any{"x"}) {
 		t.Error("a text is held as it is")
 	}
 }

@@ -43,15 +43,7 @@ func (m *Model) Name() string { return Name }
 func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
 	return func(yield func(agent.Delta, error) bool) {
 		text, calls := m.think(r)
-		deltas, stop := []agent.Delta{{Text: text}}, agent.StopEnd
-		for i := range calls {
-			deltas, stop = append(deltas, agent.Delta{Call: &calls[i]}), agent.StopCalls
-		}
-		for _, d := range append(deltas, agent.Delta{Stop: stop}) {
-			if err := ctx.Err(); !yield(d, err) || err != nil {
-				return
-			}
-		}
+		agent.Whole(ctx, text, calls)(yield)
 	}
 }
 

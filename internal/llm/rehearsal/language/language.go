@@ -31,18 +31,6 @@ func English() *Lexicon {
 	return &Lexicon{english.NewSections(words)}
 }
 
-// Only reports whether the words say something of a section, and nothing else.
-func (x *Lexicon) Only(section string, words []string) (says bool) {
-	for len(words) > 0 {
-		n := x.Phrase(section, words)
-		if says = says || n > 0; n == 0 && !x.Is(words[0], "idle", "self") {
-			return false
-		}
-		words = words[max(1, n):]
-	}
-	return says
-}
-
 // Measures lists the sections of words that ask for something of all rows; the first three do not stand alone.
 var Measures = []string{"sort", "upcoming", "compare", "count", "sum", "average", "newest", "oldest", "highest", "lowest"}
 

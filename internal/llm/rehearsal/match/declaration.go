@@ -135,6 +135,9 @@ func (t *Tool) Column(name string) *Field {
 	return newField(schema.Property{Name: name}, result.Field{})
 }
 
+// Meta is what is declared of a column besides its schema.
+func (t *Tool) Meta(name string) result.Field { return t.Column(name).Field }
+
 // column is the first column that fits, by name; an empty one when none does.
 func (t *Tool) column(fits func(*Field) bool) *Field {
 	return cmp.Or(t.Columns.First(fits), &Field{})

@@ -24,6 +24,14 @@ type Catalog struct {
 // All returns the open and the closed tools.
 func (c *Catalog) All() []*Tool { return slices.Concat(c.Open, c.Closed) }
 
+// Named is the tool of a name, if the person may use it; else an empty one.
+func (c *Catalog) Named(name string) *Tool {
+	if i := slices.IndexFunc(c.Open, func(t *Tool) bool { return t.Info.Name == name }); i >= 0 {
+		return c.Open[i]
+	}
+	return &Tool{Rows: "things"}
+}
+
 // use is what a token of a question is for.
 type use uint8
 

@@ -179,7 +179,7 @@ func (r reader) choices() {
 			for i := range r.Tokens {
 				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.has("who") || r.low(i-1) == "who" && r.has("most", "fewest") && len(p.Words) == 1 || r.low(i+1) == "the" && english.Plural(r.low(i-1)), f.Is(schema.Number) && r.has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
 				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                                                                                                           // "Acme Enterprise"
-				happened := dated && f.Is(schema.Choice) && r.Tool.column(func(f *Field) bool { return f.Is(schema.Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != ""                                                                                                         // "opened this week"
+				happened := f.Is(schema.Choice) && (dated || strings.HasSuffix(strings.Join(p.Words, " "), "ed") && !strings.HasSuffix(r.low(i), "ed")) && r.Tool.column(func(f *Field) bool { return f.Is(schema.Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != ""          // "opened this week", "due to close"
 				if f.Is(schema.Choice) && r.taken(f) && (r.low(i-1) == "and" || r.low(i-1) == "or") && r.reads(i, p.Words) {
 					r.negations++ // "high and critical tickets" are two questions
 				}
@@ -206,11 +206,14 @@ func (r reader) choices() {
 	}
 }
 
-// topic takes all of the text behind "tickets about" as what is searched for, whatever else its words mean.
+// topic takes all of the text behind "tickets about" as what is searched for, whatever else its words mean. A list is not meant where another one of the same things can be searched for several words.
 func (r reader) topic(i int) {
-	f := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) && !r.taken(f) })
-	about := r.x.Is(r.low(i), "topic") || r.low(i) == "for" && r.has("search")
-	if f == nil && (!r.Tool.Lists() || i+1 < len(r.Tokens) && r.Tokens[i+1].Capital) || !about || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
+	texts := func(f *Field) bool { return f.Is(schema.Search) }
+	if tags := func(f *Field) bool { return f.IsText() && f.has("tag") }; r.low(i) == "tagged" && r.alike(tags) {
+		texts = tags
+	}
+	f, searched := r.Tool.Inputs.First(func(f *Field) bool { return texts(f) && !r.taken(f) }), r.alike(texts)
+	if f == nil && (!r.Tool.Lists() || i+1 < len(r.Tokens) && r.Tokens[i+1].Capital) && !searched || !r.x.Is(r.low(i), "topic") && (r.low(i) != "for" || !r.has("search")) || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
 		return
 	}
 	var words []string
@@ -226,11 +229,18 @@ func (r reader) topic(i int) {
 	}
 	if f != nil {
 		r.Args[f.Name], r.Topic = text, true
+	} else if searched && len(words) > 1 { // of which tags would be any
+		r.negations++
 	} else { // it is looked for in the rows
 		r.Filters = append(r.Filters, Filter{Entity: Entity{Text: text, Words: english.Prose(text)}})
 	}
 	r.take(read, i, 1, 3)
 	r.take(given, i+1, end-i-1, 0)
+}
+
+// alike reports whether an input of this or another list of the same things fits.
+func (r reader) alike(fits func(*Field) bool) bool {
+	return slices.ContainsFunc(r.c.Open, func(t *Tool) bool { return t.head == r.Tool.head && t.Inputs.First(fits) != nil })
 }
 
 // leavesTopic reports whether a word goes on with the question behind the text that is searched for: a value that narrows it, or a word of its sentence.
@@ -313,7 +323,7 @@ func (r reader) extent(end int) {
 			return (len(f.Words) == 2 && f.Words[1] == "name" || r.x.Is(f.Name, "holder")) && f.says(t.Stem)
 		}).Name // customer_name for "customers"
 		switch {
-		case !r.free(at) || m.OverDates():
+		case !r.free(at) || m.OverDates() || m.Kind == "sort":
 		case of+name != "" && each && strings.Contains("count sum average", m.Kind):
 			m.By, m.Of = cmp.Or(of, name), t.Low
 			r.take(read, at-1, 2, 1)

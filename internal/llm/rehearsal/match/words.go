@@ -117,7 +117,9 @@ func (r *Reading) name(i int) {
 		return
 	}
 	e := r.entity(i)
-	ids := func(f *Field) bool { return f.Is(schema.ID) && !r.taken(f) && !e.Located }
+	ids := func(f *Field) bool {
+		return f.Is(schema.ID) && !r.taken(f) && (!e.Located || e.Code && e.sort == english.Stem(f.Noun))
+	}
 	needed := func(f *Field) bool { return ids(f) && f.Required }
 	ofSort := func(f *Field) bool { return ids(f) && e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
 	only := func(f *Field) bool { return ids(f) && !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
@@ -208,7 +210,7 @@ func (r *Reading) entity(i int) Entity {
 	e.turned = before > 0 && r.Tool.column(func(f *Field) bool {
 		return len(f.Words) == 2 && f.Words[1] == r.low(before) && english.Stem(f.Words[0]) == r.Tokens[before-1].Stem
 	}).Name != ""
-	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order
+	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order || r.low(i-1) == "on" && r.has("spend", "spent", "pay", "paid")
 	e.guess = !sure && !e.owns && r.Tokens[i].Kind == language.Word && (!r.Tokens[i].Capital || i == r.Order)
 	e.owns = e.owns || r.low(i-1) == "did" || r.low(i-1) == "does" && r.low(e.end) == "have"
 	return e
@@ -234,7 +236,7 @@ func (r *Reading) columnBefore(at int) string {
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
 func (r *Reading) mayFilter(e Entity) bool {
 	other := func(f Filter) bool {
-		return f.Text != "" && !f.Located && !doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && r.Tokens[e.at].Capital)
+		return f.Text != "" && !f.Located && !doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && (r.Tokens[e.at].Capital || r.low(e.at-1) == "on"))
 	}
 	return r.Tool.Lists() && (r.Target == nil || e.Located || r.Target.Input == r.Tool.Relation() && !r.waits() && !e.owns && !r.Tokens[e.at-1].Owns) && !slices.ContainsFunc(r.Filters, other)
 }
@@ -299,8 +301,10 @@ func (r reader) word(i int) {
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
+	case t.Low == "date" && r.Measure.Kind == "sort" && r.Tool.DateColumn() != "":
+		r.Measure.Kind, r.uses[i] = "newest", read
 	case t.Low == "it" && (t.Text == "IT" || r.isAnchor(i+1)): // a department
-	case (t.Low == "they" || t.Low == "them") && !r.anchored: // of whom nothing was said before
+	case slices.Contains([]string{"they", "them", "its", "their"}, t.Low) && !r.anchored: // of whom nothing was said before
 	case t.Low == "as" && r.low(i+1) == "a" && !r.Tool.Writes(): // "who has Ada as a manager?" turns the question round
 		r.negations++
 	case r.x.Is(t.Low, "idle"), t.Owns && r.x.Is(t.Low, "bulk"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":

@@ -21,7 +21,22 @@ func (p *planner) carryOut(r *match.Reading) string {
 	args, about := maps.Clone(r.Args), speak.Thing{}
 	r.Skip = p.skip
 	if t := r.Target; t != nil {
-		if about = p.identify(r, t); t.Tool == r.Tool {
+		who := run(func() string { about = p.identify(r, t); return "" })
+		if in := t.Entity; who.none && r.Tool.Lists() && !t.Input.Required && !in.Code { // "reviews of Engineering"
+			place := *r
+			if n := len(in.Words); n > 1 && p.Words.Is(in.Words[n-1], "unit") {
+				in.Words, in.Text = in.Words[:n-1], strings.Join(in.Words[:n-1], " ")
+			}
+			in.Located, place.Target, place.Assumed = true, nil, in.Text
+			place.Filters = append(slices.Clone(r.Filters), match.Filter{Entity: in})
+			if e := run(func() string { return p.list(&place, speak.Thing{}, maps.Clone(args)) }); !e.none {
+				return e.orWait()
+			}
+		}
+		if who != (end{}) {
+			panic(who)
+		}
+		if t.Tool == r.Tool {
 			args[t.Input.Name] = about.ID
 		}
 	}
@@ -71,16 +86,11 @@ func (p *planner) each(r *match.Reading) string {
 // settle works out the values that are given relative to the present ones.
 func settle(row result.Row, args map[string]any) {
 	for name, arg := range args {
-		step, relative := arg.(language.Token)
-		if relative {
-			delete(args, name)
-		}
-		for _, k := range row.Keys {
-			if now, ok := row.Number(k); relative && ok && english.Shared(english.Words(name), english.Words(k)) > 0 {
-				args[name] = result.Cents(now + step.Value*map[bool]float64{true: now / 100, false: 1}[step.Percent])
-			}
+		if step, relative := arg.(language.Token); relative {
+			args[name] = row.Stepped(name, step.Value, step.Percent)
 		}
 	}
+	maps.DeleteFunc(args, func(_ string, arg any) bool { return arg == nil })
 }
 
 // complete takes an input from the person's next answer, or asks for it.

@@ -38,7 +38,7 @@ var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 
 // What an answer names last ("Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …") and in its lines, and words for what it lists.
 var (
-	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? [^A-Z]`)
+	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? [^A-Z]|^\*\*(?:([A-Z]+-\d+)[^*]*|([^*\n]+))\*\*: `)
 	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
 	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`)
 	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n`)
@@ -61,7 +61,7 @@ func (p *planner) read(messages []agent.Message) {
 			}
 		}
 	}
-	pointed := append(pointing.FindStringSubmatch(p.answered), "", "", "", "", "")[1:5:5]
+	pointed := append(pointing.FindStringSubmatch(p.answered), "", "", "", "", "", "", "")[1:7:7]
 	if about := p.Words.Read(messages[max(0, agent.LastOf(agent.User, messages[:last]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive") }) {
 		p.subject = cmp.Or(append(pointed, p.subject)...) // of "who is his manager?" the next "his" is not the manager
 	}
@@ -85,6 +85,7 @@ func (p *planner) read(messages []agent.Message) {
 			q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages[i:])}
 			_ = run(func() string { return q.answer(m.Text()) })
 			p.before = cmp.Or(q.meant, p.before)
+		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return further(p.Words, p.Named(a.Tool), said) }):
 		case m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more")):
 			p.before, p.sorted, p.named = p.onward(m.Text()), "", 0
 		case m.Role == agent.User && p.Words.Phrase("sort", language.Lows(said)) > 0:
@@ -163,8 +164,7 @@ func (p *planner) tokens(question string) []language.Token {
 		switch shown := naming.FindAllStringSubmatch(p.answered, n); {
 		case n > 0 && n == len(shown) && next.Low == "one":
 			if named = cmp.Or(shown[n-1][1], shown[n-1][2]); shown[n-1][1] == "" && len(p.lists) > 0 {
-				of := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return t.Info.Name == p.lists[len(p.lists)-1].Tool })
-				tokens[i+1] = p.Words.Read(english.Singular(english.LastWord(p.Open[max(0, of)].Rows)), p.Today)[0]
+				tokens[i+1] = p.Words.Read(english.Singular(english.LastWord(p.Named(p.lists[len(p.lists)-1].Tool).Rows)), p.Today)[0]
 			}
 		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || p.Words.Is(next.Low, "superior") && slices.ContainsFunc(language.Lows(tokens), asks) && !p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "what does my boss earn?", "in my department"
 			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
@@ -338,22 +338,15 @@ func (p *planner) order(c choice) string {
 
 // nextPage goes on with the last list when the words say no more than that: "get more employees".
 func (p *planner) nextPage(tokens []language.Token, asked bool) string {
-	fits := func(t *match.Tool) bool {
-		return asked || !slices.ContainsFunc(tokens, func(w language.Token) bool {
-			idle := w.Kind != language.Word || p.Words.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun") || t.Anchors(w.Stem)
-			return !idle || p.Words.Is(w.Low, "condition") && w.Low != "would"
-		})
-	}
 	of, last, shown := &match.Tool{}, &speak.Answer{}, 0 // that no word names
 	for _, a := range p.lists {
-		if i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return t.Info.Name == a.Tool && fits(t) }); i >= 0 {
+		if t := p.Named(a.Tool); t.Info.Name != "" && (asked || further(p.Words, t, tokens)) {
 			first := a.Args["cursor"] == nil && a.Args["offset"] == nil
-			of, last, shown = p.Open[i], a, len(a.Rows)+map[bool]int{false: shown}[first]
+			of, last, shown = t, a, len(a.Rows)+map[bool]int{false: shown}[first]
 		}
 	}
-	further := asked || slices.ContainsFunc(tokens, func(w language.Token) bool { return p.Words.Is(w.Low, "further") })
 	switch input, value := last.Following(); {
-	case !further || !fits(of):
+	case !asked && !further(p.Words, of, tokens):
 		return ""
 	case of.Info.Name == "" && !asked && (slices.Contains(language.Lows(tokens), "who") || !p.Words.Only("further", language.Lows(tokens))): // "who else works in IT?"
 		return ""
@@ -367,6 +360,9 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	default:
 		r := p.Attempt(of, match.NewClause(p.Words, p.tokens(p.before), "")) // what was asked for is named on each page
 		r.Measure, r.Skip = match.Measure{}, 0
+		if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Kind == language.Number }); i >= 0 && of.Inputs.Named("limit") != nil { // "20 more"
+			last.Args["limit"] = min(50, tokens[i].Value)
+		}
 		return speak.List(r, speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
 	}
 }

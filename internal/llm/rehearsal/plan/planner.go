@@ -69,6 +69,13 @@ func answersIn(messages []agent.Message) (out []*speak.Answer) {
 	return out
 }
 
+// further reports whether words ask for no more than the rows that come next in a list.
+func further(x *language.Lexicon, of *match.Tool, tokens []language.Token) bool {
+	return slices.ContainsFunc(tokens, func(w language.Token) bool { return x.Is(w.Low, "further") }) && !slices.ContainsFunc(tokens, func(w language.Token) bool {
+		return w.Kind == language.Word && !x.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun") && !of.Anchors(w.Stem) || x.Is(w.Low, "condition") && w.Low != "would"
+	})
+}
+
 // others reports whether a question is the one before it about somebody else: "what about mine?", "and Ada's?"
 func others(x *language.Lexicon, tokens []language.Token) bool {
 	n := x.Phrase("follow", language.Lows(tokens))
@@ -78,6 +85,7 @@ func others(x *language.Lexicon, tokens []language.Token) bool {
 // How a question goes on with the one before it: "their salaries", "which are open?", "show them".
 var theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
 var which = regexp.MustCompile(`(?i)^(?:and )?which (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$|^(?:and )?which ones? (.+)$`)
+var counts = regexp.MustCompile(`(?i)^(?:and |so )?(?:how many|(?:what is the |the )?number of|count(?: of)?) `)
 var them = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
 
 // measures reports whether words ask for a measure, an order or a reason of what was shown before, or for something of other sections.
@@ -107,7 +115,7 @@ func (p *planner) onward(said string) string {
 	if p.single {
 		return said
 	}
-	return them.ReplaceAllString(which.ReplaceAllString(said, "which of them ${1}${2}"), before)
+	return them.ReplaceAllString(which.ReplaceAllString(said, "which of them ${1}${2}"), counts.ReplaceAllString(before, ""))
 }
 
 // orWait is the end's text; an end that waits ends the plan around it too.

@@ -24,28 +24,13 @@ func Failure(a *Answer) string {
 // Label is a field's name within a sentence.
 func Label(t *match.Tool, key string) string { return t.Column(key).Head(key) }
 
-func value(t *match.Tool, key string, v any) string {
-	f := t.Column(key).Field
-	return cmp.Or(result.Markdown(f.Prose(key, f.Text(v, ""))), "not recorded")
-}
-
-func facts(t *match.Tool, one result.Row, keys []string) string {
-	var parts []string
-	for _, k := range keys {
-		if v := one.Values[k]; k != "" && v != nil && v != "" {
-			parts = append(parts, Label(t, k)+" "+value(t, k, v))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
 // lines names up to ten rows, with the fields that are given, or that were asked for, or with what describes them.
 func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 	for _, one := range rows[:min(len(rows), maxRows)] {
 		keys := given
 		if keys == nil {
 			keys = slices.DeleteFunc(relevant(r, one), func(k string) bool {
-				return one.Names(k) || r.Args[k] != nil || one.Masked(k) || facts(r.Tool, one, []string{k}) == ""
+				return one.Names(k) || r.Args[k] != nil || one.Masked(k) || result.Facts(r.Tool.Meta, one, []string{k}) == ""
 			})
 			keys = keys[:min(len(keys), maxFacts)]
 		}
@@ -54,7 +39,7 @@ func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 			title += one.Described()
 			keys = slices.DeleteFunc([]string{r.Tool.Amount()}, func(k string) bool { return one.Masked(k) })
 		}
-		text += "\n- " + result.Markdown(title) + strings.TrimSuffix(": "+facts(r.Tool, one, keys), ": ")
+		text += "\n- " + result.Markdown(title) + strings.TrimSuffix(": "+result.Facts(r.Tool.Meta, one, keys), ": ")
 	}
 	if more := len(rows) - maxRows; more > 0 {
 		text += fmt.Sprintf("\n- and %d more", more)
@@ -71,25 +56,17 @@ func relevant(r *match.Reading, one result.Row) []string {
 
 // Record writes all of a row: its fields in one line, its inner rows in others.
 func Record(t *match.Tool, name string, one result.Row) string {
-	text := "**" + cmp.Or(result.Markdown(name), t.Noun) + "**: " + facts(t, one, plain(t, one, name)) + "."
+	text := "**" + cmp.Or(result.Markdown(name), t.Noun) + "**: " + result.Facts(t.Meta, one, result.Plain(t.Meta, one, name)) + "."
 	for _, k := range one.Keys {
 		inner := result.RowsWithin(one.Values[k])
 		if v, isRow := one.Values[k].(result.Row); isRow && t.Column(k).Show != result.ShowDetail {
 			inner = []result.Row{v}
 		}
 		for _, v := range inner[:min(len(inner), maxRows)] {
-			text += "\n- " + cmp.Or(result.Markdown(v.Title()), Label(t, k)) + ": " + facts(t, v, plain(t, v, v.Name()))
+			text += "\n- " + cmp.Or(result.Markdown(v.Title()), Label(t, k)) + ": " + result.Facts(t.Meta, v, result.Plain(t.Meta, v, v.Name()))
 		}
 	}
 	return text
-}
-
-// plain chooses the fields of a row that people read, without the name that is said before.
-func plain(t *match.Tool, one result.Row, name string) []string {
-	return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
-		clerical := strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "At") || k == "version" || t.Column(k).Show == result.ShowDetail
-		return one.Nests(k) || clerical || result.IsID(k) && one.Text(k) != "" || one.Text(k) != "" && strings.Contains(name, one.Text(k))
-	})
 }
 
 // One answers from one thing: the field that was asked for, or all of it.
@@ -100,7 +77,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	case isList:
 		return List(r, about, a, 0)
 	case !isObject:
-		return value(r.Tool, "", a.Data)
+		return r.Tool.Meta("").Said("", a.Data)
 	case r.Tool.Writes() && data.Values["success"] == true: // the rest of it is for programs
 		return "Done: " + result.Markdown(language.Text(r.Tokens)) + "."
 	}
@@ -120,7 +97,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	inner := slices.SortedStableFunc(slices.Values(result.RowsWithin(data)), func(a, b result.Row) int { return named(b) - named(a) }) // "how many sick days do I have": one of its inner rows
 	for _, one := range inner[:min(1, len(inner))] {
 		if key := cmp.Or(askedField(r, one), r.Tool.Amount()); named(one) > 0 && one.Values[key] != nil {
-			return fmt.Sprintf("%s %s: %s %s.", whose, result.Markdown(one.Name()), value(r.Tool, key, one.Values[key]), Label(r.Tool, key))
+			return fmt.Sprintf("%s %s: %s %s.", whose, result.Markdown(one.Name()), r.Tool.Meta(key).Said(key, one.Values[key]), Label(r.Tool, key))
 		}
 	}
 	return field(r, whose, name, data)
@@ -142,7 +119,7 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	if strings.Count(name, " ") > 2 && whose != "The" { // what has a title, not a name
 		whose = result.Markdown(name) + ":"
 	}
-	said := strings.TrimSuffix(value(r.Tool, key, data.Values[key]), ".")
+	said := r.Tool.Meta(key).Said(key, data.Values[key])
 	if slices.ContainsFunc([]string{"ed", "spent", " by", " to", " at", " on"}, func(end string) bool { return strings.HasSuffix(label, end) }) && name != "" { // "hired", "approved by"
 		return fmt.Sprintf("%s: %s %s.", result.Markdown(name), label, said)
 	}
@@ -206,8 +183,12 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	case len(l.Rows) == 1 && r.IsOf(first.Title()):
 		answer = Record(r.Tool, result.Markdown(first.Title()), first)
 	case before > 0:
-		last := map[bool]string{true: fmt.Sprintf("number %d to", before+1), false: "the last ones of"}[l.More]
-		answer = fmt.Sprintf(map[bool]string{true: "Here is %s, the last one of %[3]d:", false: "Here are %s, %s %d:"}[len(l.Rows) == 1], strings.Replace(counted, " ", " more ", 1), last, before+len(l.Rows)) + lines(r, l.Rows)
+		n, more := len(l.Rows), l.More
+		if r.Skip > 0 { // so many are named at a time
+			n, more = min(n, maxRows), more || n > maxRows
+		}
+		last := map[bool]string{true: fmt.Sprintf("number %d to", before+1), false: "the last ones of"}[more]
+		answer = fmt.Sprintf(map[bool]string{true: "Here is %s, the last one of %[3]d:", false: "Here are %s, %s %d:"}[n == 1], strings.Replace(english.Count(n, r.Tool.Rows), " ", " more ", 1), last, before+n) + lines(r, l.Rows)
 	default:
 		answer = map[bool]string{true: "Here are the first ", false: "I found "}[l.More] + counted + which + ":" + lines(r, l.Rows)
 	}
@@ -227,7 +208,8 @@ func narrowed(r *match.Reading, about Thing) string {
 		parts[i] = asking.ReplaceAllString(parts[i], "")
 	}
 	if r.Target != nil {
-		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: about.Name}[r.Target.Entity.Self])
+		noun := map[bool]string{false: r.Target.Input.Noun + ": "}[r.Tool.IsAbout(r.Target.Input.Noun)]
+		parts = append(parts, noun+map[bool]string{true: "you", false: about.Name}[r.Target.Entity.Self])
 	}
 	if slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return f.Self }) {
 		parts = append(parts, "yours")
@@ -250,7 +232,7 @@ func measured(r *match.Reading, which string, l *Answer) string {
 	}
 	switch {
 	case len(rows) > 0 && adding[r.Measure.Kind] != "" && r.Measure.By != "":
-		return fmt.Sprintf("The %s%s by %s%s:", adding[r.Measure.Kind], Label(r.Tool, key), r.Measure.Of, which) + lines(r, rows, key)
+		return fmt.Sprintf("The %s%s by %s%s:", strings.TrimPrefix(adding[r.Measure.Kind], Label(r.Tool, key)+" "), Label(r.Tool, key), r.Measure.Of, which) + lines(r, rows, key)
 	case key == "" && which != "" && adding[r.Measure.Kind] == "": // "the most urgent tickets"
 		return "I found " + english.Count(len(l.Rows), r.Tool.Rows) + which + ":" + lines(r, l.Rows)
 	case len(rows) == 0:
@@ -293,15 +275,15 @@ func added(r *match.Reading, rows []result.Row, key, which string) string {
 	for _, k := range keys {
 		all.Values[k] = result.Share(rows, k, by)
 	}
-	return fmt.Sprintf("In all%s, over %s: %s%s.", which, english.Count(len(rows), r.Tool.Rows), strings.TrimPrefix(adding[kind], Label(r.Tool, key)+" "), facts(r.Tool, all, keys)) + list
+	return fmt.Sprintf("In all%s, over %s: %s%s.", which, english.Count(len(rows), r.Tool.Rows), strings.TrimPrefix(adding[kind], Label(r.Tool, key)+" "), result.Facts(r.Tool.Meta, all, keys)) + list
 }
 
 // ranked names the extreme rows, or the values of a column whose rows have the largest sums.
 func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	m, keys := r.Measure, slices.Compact([]string{key, map[bool]string{true: r.Tool.Amount(), false: r.Tool.Rows}[r.Measure.By == ""]})
-	result.Descend(rows, key)
-	words := m.Kind == "sort" && rows[0].Says(key) // from A to Z
-	if words || m.Kind == "lowest" || m.Kind == "oldest" || m.Kind == "sort" && english.Shared([]string{"due", "expected", "next"}, english.Words(key)) > 0 {
+	result.Descend(rows, key, r.Tool.Column(key).Enum)                               // whose values are from low to high
+	words := m.Kind == "sort" && rows[0].Says(key) && r.Tool.Column(key).Enum == nil // from A to Z
+	if words || m.Kind == "sort" && (slices.Contains(language.Lows(r.Tokens), "ascending") || slices.Contains(language.Lows(r.Tokens), "asc")) || m.Kind == "lowest" || m.Kind == "oldest" || m.Kind == "sort" && english.Shared([]string{"due", "expected", "next"}, english.Words(key)) > 0 {
 		slices.Reverse(rows)
 	}
 	keys = slices.DeleteFunc(keys, rows[0].Names)
@@ -317,7 +299,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	extreme := kind + map[bool]string{true: " number of"}[key == r.Tool.Rows] + " " + Label(r.Tool, key) + which
 	switch {
 	case n == 1 && m.By != "":
-		return fmt.Sprintf("%s has the %s: %s.", result.Markdown(rows[0].Title()), extreme, value(r.Tool, key, rows[0].Values[key]))
+		return fmt.Sprintf("%s has the %s: %s.", result.Markdown(rows[0].Title()), extreme, r.Tool.Meta(key).Said(key, rows[0].Values[key]))
 	case n == 1 && m.OverDates() && r.Target != nil && r.Target.Input != r.Tool.Relation(): // one of somebody's records
 		return Record(r.Tool, rows[0].Name(), rows[0])
 	case m.Kind == "sort":
@@ -325,7 +307,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	case n == 1:
 		keys = slices.Concat(keys, slices.DeleteFunc(relevant(r, rows[0]), func(k string) bool { return slices.Contains(keys, k) || rows[0].Values[k] == nil }))
 		keys = keys[:min(len(keys), maxFacts)]
-		return fmt.Sprintf("%s is the %s%s: %s.", result.Markdown(rows[0].Title()+rows[0].Described()), kind, which, strings.TrimSuffix(facts(r.Tool, rows[0], keys), "."))
+		return fmt.Sprintf("%s is the %s%s: %s.", result.Markdown(rows[0].Title()+rows[0].Described()), kind, which, result.Facts(r.Tool.Meta, rows[0], keys))
 	}
 	if of := cmp.Or(m.Of, r.Tool.Rows); m.OverDates() {
 		return fmt.Sprintf("The %d %s %s%s:", n, kind, of, which) + lines(r, rows[:n], keys...)
