@@ -99,12 +99,13 @@ func metadataOf(p *Page) *Metadata {
 	}
 	m := &Metadata{HasMore: p.More, ReturnedCount: p.Returned, Truncated: p.More, NextCursor: p.Next, Hint: p.Hint, Warning: p.Hint}
 	switch {
-	case p.Later && !p.More:
+	case !p.More && (!p.Later || p.Before > 0):
+		m.TotalEstimate = strconv.Itoa(p.Before + p.Returned)
+	case p.More && p.Limit > 0:
+		m.TotalEstimate = strconv.Itoa(p.Before+p.Limit) + "+"
+	}
+	if p.Later && !p.More {
 		m.Hint = p.ending()
-	case !p.More:
-		m.TotalEstimate = strconv.Itoa(p.Returned)
-	case p.Limit > 0:
-		m.TotalEstimate = strconv.Itoa(p.Limit) + "+"
 	}
 	if p.Counted {
 		m.TotalEstimate = strconv.Itoa(p.Total)
@@ -206,6 +207,9 @@ func (m *Metadata) page() *Page {
 	if m.NextOffset > 0 {
 		p.Offset, p.Counted = m.NextOffset-m.ReturnedCount, true
 		p.Total, _ = strconv.Atoi(m.TotalCount) // another text is no number of rows
+	}
+	if total, _ := strconv.Atoi(m.TotalEstimate); !m.HasMore && total > m.ReturnedCount {
+		p.Later, p.Before = true, total-m.ReturnedCount
 	}
 	if !m.HasMore && !p.Later {
 		p.Remark = m.Hint

@@ -30,6 +30,15 @@ func TestEnvelopeShapes(t *testing.T) {
 			result.Success(json.RawMessage(`[1]`), &result.Page{Limit: 50, Returned: 9, Later: true, Noun: "employees"}, ""),
 			`{"status":"success","data":[1],"metadata":{"hasMore":false,"returnedCount":9,"hint":"9 more employees, the last ones.","truncated":false}}`,
 		},
+		"last page of several that were counted": {
+			result.Success(json.RawMessage(`[1]`), &result.Page{Limit: 50, Returned: 9, Before: 50, Later: true, Noun: "employees"}, ""),
+			`{"status":"success","data":[1],"metadata":{"hasMore":false,"returnedCount":9,"totalEstimate":"59","hint":"9 more employees, the last ones of 59.","truncated":false,"totalCount":"59"}}`,
+		},
+		"page between others": {
+			result.Success(json.RawMessage(`[1]`), &result.Page{Limit: 20, Returned: 20, Before: 20, More: true, Next: "c", Later: true, Noun: "employees"}, ""),
+			`{"status":"success","data":[1],"metadata":{"hasMore":true,"returnedCount":20,"nextCursor":"c","totalEstimate":"40+",` +
+				`"hint":"Showing 20 more employees. Results are incomplete.","truncated":true,"totalCount":"40+","warning":"Showing 20 more employees. Results are incomplete."}}`,
+		},
 		"error": {
 			result.Failed(fault.InvalidInput.New("No.").Suggest("Do.").With("k", "v")),
 			`{"status":"error","code":"INVALID_INPUT","message":"No.","suggestedAction":"Do.","details":{"k":"v"}}`,
@@ -75,6 +84,10 @@ func TestDecodedEnvelopeHasItsAlternative(t *testing.T) {
 	o, err = result.DecodeEnvelope(json.RawMessage(`{"status":"success","data":[],"metadata":{"hasMore":false,"returnedCount":0,"hint":"There are no more employees.","truncated":false}}`))
 	if err != nil || !o.Page().Later || o.Page().Hint != "" {
 		t.Errorf("a last page is decoded as %+v, %v", o.Page(), err)
+	}
+	o, err = result.DecodeEnvelope(json.RawMessage(`{"status":"success","data":[],"metadata":{"hasMore":false,"returnedCount":9,"totalEstimate":"59","hint":"9 more employees, the last ones of 59.","truncated":false}}`))
+	if p := o.Page(); err != nil || !p.Later || p.Before != 50 || p.Remark != "" {
+		t.Errorf("a last page of a known total is decoded as %+v, %v", p, err)
 	}
 	if _, err := result.DecodeEnvelope(json.RawMessage(`{"status":"odd"}`)); err == nil {
 		t.Error("an unknown status was accepted")

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/fault"
 )
 
@@ -148,6 +150,7 @@ type Page struct {
 	Returned int    // rows given
 	More     bool   // more rows follow
 	Later    bool   // rows came before: another page than the first
+	Before   int    // how many; 0 where that is not known
 	Next     string // sealed cursor of the next keyset page; empty on the last one
 	Noun     string // what the rows are, for hints: "employees"
 	Narrow   string // which filters make the list shorter: "department or name"
@@ -181,7 +184,11 @@ func (p *Page) hint() string {
 	case p.Later:
 		of = "more"
 	}
-	hint := fmt.Sprintf("Showing %d %s %s. Results are incomplete.", p.Returned, of, p.Noun)
+	noun := p.Noun
+	if p.Later && !p.Counted && p.Returned == 1 {
+		noun = english.Singular(noun)
+	}
+	hint := fmt.Sprintf("Showing %d %s %s. Results are incomplete.", p.Returned, of, noun)
 	if p.Narrow != "" {
 		hint += " Narrow by " + p.Narrow + "."
 	}
@@ -195,7 +202,10 @@ func (p *Page) ending() string {
 	case 0:
 		return "There are no more " + noun + "."
 	case 1:
-		return "The last one of the " + noun + "."
+		return "The last one of the " + strings.TrimPrefix(fmt.Sprint(p.Before+1, " "), "1 ") + noun + "."
+	}
+	if p.Before > 0 {
+		return fmt.Sprintf("%d more %s, the last ones of %d.", p.Returned, noun, p.Before+p.Returned)
 	}
 	return fmt.Sprintf("%d more %s, the last ones.", p.Returned, noun)
 }

@@ -51,6 +51,15 @@ func Share(rows []Row, key string, by int) json.Number {
 	return json.Number(strconv.FormatFloat(Cents(Sum(rows, key)/float64(by)), 'f', -1, 64))
 }
 
+// Shares is a row of the [Share] of each of some fields.
+func Shares(rows []Row, keys []string, by int) Row {
+	all := Row{Keys: keys, Values: map[string]any{}}
+	for _, k := range keys {
+		all.Values[k] = Share(rows, k, by)
+	}
+	return all
+}
+
 // Descend puts the rows with the largest numbers of a field first, or the last of its texts:
 // in the order of degrees, and without these in that of the alphabet.
 func Descend(rows []Row, key string, degrees []string) {
@@ -366,8 +375,9 @@ func (p *parser) next() (string, error) {
 
 // Totals adds up a column over the rows that share a value of another one, or averages it: a row
 // for each value, in their order, with its name, the figure, and the number of rows as counted.
-// Rows without the value are left out, unless they are only counted. The kind is sum, count or average.
-func Totals(rows []Row, by, column, counted string, named func(value string) string, kind string) (out []Row) {
+// Rows without the value are left out, unless they are only counted. The kind is sum, count or
+// average; of says what is declared of a field.
+func Totals(rows []Row, by, column, counted string, of func(name string) Field, kind string) (out []Row) {
 	shared := Grouped(rows, by)
 	for _, value := range slices.Sorted(maps.Keys(shared)) {
 		if value == "" && column != "" && kind != "count" {
@@ -377,7 +387,7 @@ func Totals(rows []Row, by, column, counted string, named func(value string) str
 		if kind == "average" {
 			divisor = len(shared[value])
 		}
-		figures := map[string]any{"name": named(value), column: Share(shared[value], column, divisor), counted: json.Number(strconv.Itoa(len(shared[value])))}
+		figures := map[string]any{"name": cmp.Or(of(by).Prose(by, value), "none"), column: Share(shared[value], column, divisor), counted: json.Number(strconv.Itoa(len(shared[value])))}
 		out = append(out, Row{Keys: []string{"name", column, counted}, Values: figures})
 	}
 	return out

@@ -137,6 +137,9 @@ func TestRowsDescend(t *testing.T) {
 	if none, by, more := rows[4].Stepped("new_x", 1, false), rows[1].Stepped("new_n", 2, false), rows[1].Stepped("n", 10, true); none != nil || by != 32.0 || more != 33.0 {
 		t.Errorf("changed to %v, %v, %v", none, by, more)
 	}
+	if all := result.Shares(rows, []string{"n", "t"}, 2); all.Values["n"] != json.Number("29.5") || all.Values["t"] != json.Number("0") {
+		t.Errorf("shares: %v", all)
+	}
 	result.Descend(rows, "t", nil)
 	slices.Reverse(rows)
 	rows = []result.Row{rows[2], rows[1], rows[0], rows[3], rows[4]}

@@ -51,14 +51,13 @@ func List[In, K any, T Keyed[K]](s Spec, fetch func(context.Context, In, Window[
 		if err != nil {
 			return nil, nil, err
 		}
-		window := Window[K]{Limit: c.window.Limit + 1}
+		window, beside := Window[K]{Limit: c.window.Limit + 1}, aside{fit: c.window.Limit}
 		if c.window.Cursor != "" {
 			window.After = new(K)
-			if err := c.openCursor(c.window.Cursor, window.After); err != nil {
+			if beside.before, err = c.openCursor(c.window.Cursor, window.After); err != nil {
 				return nil, nil, err
 			}
 		}
-		beside := aside{fit: c.window.Limit}
 		rows, err := fetch(context.WithValue(ctx, asideKey{}, &beside), in, window)
 		if err != nil {
 			return nil, nil, err
@@ -72,6 +71,7 @@ func List[In, K any, T Keyed[K]](s Spec, fetch func(context.Context, In, Window[
 type aside struct {
 	remark string
 	fit    int // rows of the page at most
+	before int // rows of the pages before it
 }
 
 type asideKey struct{}
@@ -100,10 +100,10 @@ func Fit(ctx context.Context, n int) {
 
 // cut makes a page from the rows of a keyset query.
 func cut[K any, T Keyed[K]](c *call, rows []T, beside aside) (any, *result.Page, error) {
-	page := &result.Page{Limit: beside.fit, Later: c.window.Cursor != "", Remark: beside.remark, Noun: c.spec.Noun, Narrow: c.spec.Narrow}
+	page := &result.Page{Limit: beside.fit, Later: c.window.Cursor != "", Before: beside.before, Remark: beside.remark, Noun: c.spec.Noun, Narrow: c.spec.Narrow}
 	if len(rows) > page.Limit {
 		rows, page.More = rows[:page.Limit], true
-		next, err := c.sealCursor(rows[len(rows)-1].Key())
+		next, err := c.sealCursor(rows[len(rows)-1].Key(), page.Before+len(rows))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -156,6 +156,7 @@ func Offsets[In, T any](s Spec, fetch func(context.Context, In, OffsetWindow) (r
 type sealedKey struct {
 	Key     json.RawMessage `json:"k"`
 	Expires int64           `json:"e"` // Unix seconds
+	Before  int             `json:"n"` // rows of the pages up to the key; a cursor of an older version has none
 }
 
 // bound is the context of a cursor: the tool, the person and the filters.
@@ -163,33 +164,34 @@ func (c *call) bound() []byte {
 	return []byte(c.spec.Name + "\x00" + c.who.Owner().String() + "\x00" + digest(c.input))
 }
 
-func (c *call) sealCursor(key any) (string, error) {
+func (c *call) sealCursor(key any, before int) (string, error) {
 	k, err := json.Marshal(key)
 	if err != nil {
 		return "", err
 	}
-	plain, err := json.Marshal(sealedKey{Key: k, Expires: c.now().Add(CursorLife).Unix()})
+	plain, err := json.Marshal(sealedKey{Key: k, Expires: c.now().Add(CursorLife).Unix(), Before: before})
 	if err != nil {
 		return "", err
 	}
 	return c.cursors.Seal(plain, c.bound()), nil
 }
 
-func (c *call) openCursor(text string, key any) error {
+// openCursor reads the key of a cursor, and how many rows came before.
+func (c *call) openCursor(text string, key any) (before int, err error) {
 	refused := fault.InvalidCursor.New("This cursor cannot be used here: it was altered, has expired, or belongs to another person, tool or filter.").Fields("cursor")
 	plain, err := c.cursors.Open(text, c.bound())
 	if err != nil {
-		return refused.Because(err)
+		return 0, refused.Because(err)
 	}
 	var sealed sealedKey
 	if err := json.Unmarshal(plain, &sealed); err != nil {
-		return refused.Because(err)
+		return 0, refused.Because(err)
 	}
 	if c.now().Unix() >= sealed.Expires {
-		return refused
+		return 0, refused
 	}
 	if err := json.Unmarshal(sealed.Key, key); err != nil {
-		return refused.Because(err)
+		return 0, refused.Because(err)
 	}
-	return nil
+	return sealed.Before, nil
 }

@@ -206,12 +206,12 @@ func TestMetadataReportsTruncation(t *testing.T) {
 	}
 	var second result.Envelope
 	_ = json.Unmarshal(h.Encode(h.Call(ann, "list_notes", json.RawMessage(`{"limit":1,"cursor":"`+h.Call(ann, "list_notes", json.RawMessage(`{"limit":1}`)).Page().Next+`"}`))), &second)
-	if m := second.Metadata; m.Hint != "Showing 1 more notes. Results are incomplete. Narrow by author." || m.Hint != m.Warning {
+	if m := second.Metadata; m.Hint != "Showing 1 more note. Results are incomplete. Narrow by author." || m.Hint != m.Warning || m.TotalEstimate != "2+" {
 		t.Errorf("the second page of three: %+v", m)
 	}
 	var last result.Envelope
 	_ = json.Unmarshal(h.Encode(h.Call(ann, "list_notes", json.RawMessage(`{"limit":2,"cursor":"`+m.NextCursor+`"}`))), &last)
-	if m := last.Metadata; m.HasMore || m.TotalEstimate != "" || m.TotalCount != "" || m.Warning != "" || m.Hint != "The last one of the notes." {
+	if m := last.Metadata; m.HasMore || m.TotalEstimate != "3" || m.TotalCount != "3" || m.Warning != "" || m.Hint != "The last one of the 3 notes." {
 		t.Errorf("the last page of two: %+v", m)
 	}
 }
