@@ -20,7 +20,7 @@ type Employee struct {
 	Department  string                    `json:"department" field:"aka=dept|division"`
 	JobTitle    string                    `json:"job_title" field:"aka=job|position|role|occupation"`
 	ManagerID   *string                   `json:"manager_id" jsonschema:"oneof_type=string;null,format=uuid"`
-	ManagerName *string                   `json:"manager_name" jsonschema:"oneof_type=string;null" field:"label=Manager,aka=boss|supervisor"`
+	ManagerName *string                   `json:"manager_name" jsonschema:"oneof_type=string;null" field:"label=Manager,aka=boss|supervisor|report to"`
 	HireDate    string                    `json:"hire_date" jsonschema:"format=date" field:"label=Hired,aka=start|joined|serving|tenure"`
 	Salary      access.Sensitive[float64] `json:"salary" mask:"pay" jsonschema:"minimum=0" db:"-" field:"unit=USD,aka=pay|paid|payroll|wage|earn|earner|make|compensation|remuneration|income"`
 	SSN         string                    `json:"ssn" mask:"pay" jsonschema:"pattern=^\\d{3}-\\d{2}-\\d{4}$" field:"label=SSN"`

@@ -17,7 +17,7 @@ func (s *Server) customerTools() []tool.Tool {
 				Said: `^(\w+ ){0,3}(create|add|new|update|change)\b.*\b(customer|client|account)s?\b`,
 				Tell: "Customers can be read and deleted here, not added or changed",
 			}, {
-				Said: `\b(our|the company.s|company) (total |annual |yearly |overall )?(revenue|turnover|profits?|income|margins?|earnings)( (this|last) year| so far| in total)?$|^(what is |what was |show |how much is )?(the )?(total|annual|yearly|overall) (revenue|turnover|profits?|income|margins?|earnings)( (this|last) year)?$`,
+				Said: `\b(our|the company.s|company) (total |annual |yearly |overall )?(revenue|turnover|profits?|income|margins?|earnings)( (this|last) year| so far| in total)?$|^(what is |what was |show |how much is )?(the )?(total|annual|yearly|overall) (revenue|turnover|profits?|income|margins?|earnings)( (this|last) year)?$|\brevenue (did|have|do) we (make|made|close|closed|book|booked|earn|earned|have|had|get)\b`,
 				Tell: "The company's own revenue and profit are not kept here, only deals, budgets, invoices and expenses",
 			}, {
 				Said: `\bcustomers?\b.*\b(at risk|unhappy|happy|satisfied|churn\w*)\b|\bhow (satisfied|happy) (are|is)\b.*\bcustomers?\b|\bcustomer satisfaction\b|\bchurn( rate)?\b`,

@@ -23,7 +23,10 @@ func (s *Server) ticketTools() []tool.Tool {
 				Said: `^(\w+ ){0,3}(open|create|file|raise|add|submit|report|log) (a|an|another|new)\b.*\b(ticket|issue|problem|bug)\b|\bnew ticket\b`,
 				Tell: "Tickets can be read and closed here, not opened",
 			}, {
-				Said: `\bslas?\b|\b(response|resolution|reaction) times?\b|\bhow long\b.*\btickets?\b`,
+				Said: `^(notify|email|message|inform|tell|answer|write to|reply to) (the |our |this |that )?(customers?|clients?|reporter)\b`,
+				Tell: "Customers are not written to from here",
+			}, {
+				Said: `\bslas?\b|\b(response|resolution|reaction) times?\b|\bhow long\b.*\btickets?\b|\b(average|mean) age\b`,
 				Tell: "Deadlines are not kept with tickets here, and how long they take is not worked out",
 			}},
 			Noun: "tickets", Narrow: "more words, status, priority or customer", Untrusted: customerTexts,

@@ -65,7 +65,7 @@ type createEntityInput struct {
 	Where
 	Type        string   `json:"entity_type" jsonschema:"enum=file,enum=other"`
 	Name        string   `json:"name" jsonschema:"minLength=1,maxLength=500"`
-	Identifier  *string  `json:"identifier,omitempty" jsonschema:"oneof_type=string;null,maxLength=1000" jsonschema_description:"Path, address or number of it"`
+	Identifier  *string  `json:"identifier,omitempty" jsonschema:"oneof_type=string;null,maxLength=1000" jsonschema_description:"Path, URL or number of it"`
 	Description *string  `json:"description,omitempty" jsonschema:"oneof_type=string;null,maxLength=10000" text:"lines"`
 	Metadata    Metadata `json:"metadata,omitempty" jsonschema:"oneof_type=object;string;null" jsonschema_description:"Any JSON object to keep with it" text:"lines"`
 	Tags        *string  `json:"tags,omitempty" jsonschema:"oneof_type=string;null,maxLength=500" jsonschema_description:"Words, separated by spaces"`

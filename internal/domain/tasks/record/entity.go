@@ -8,7 +8,7 @@ type Entity struct {
 	ID         int64     `json:"id" field:"label=Entity"`
 	Type       string    `json:"entity_type" jsonschema:"enum=file,enum=other" field:"label=Type"`
 	Name       string    `json:"name"`
-	Identifier *string   `json:"identifier" jsonschema:"oneof_type=string;null" jsonschema_description:"Its path, address or number." field:"aka=path|address"`
+	Identifier *string   `json:"identifier" jsonschema:"oneof_type=string;null" jsonschema_description:"Its path, URL or number." field:"aka=path|url"`
 	Tags       *string   `json:"tags" jsonschema:"oneof_type=string;null" jsonschema_description:"Words in lower case, separated by spaces."`
 	CreatedAt  time.Time `json:"created_at" field:"show=detail"`
 
