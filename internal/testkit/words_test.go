@@ -67,13 +67,13 @@ var archaic = regexp.MustCompile(`(?i)\b(whoever|whomever|nobody|stands|(?:is|ar
 // one of a limited number is a slot, what is left of a budget a space, where something
 // is in an order a position.
 var oneSense = map[string][]string{
-	"place":   {"internal/domain/tasks", "internal/domain/tasks/workspace", "internal/storage", "internal/guard"},                                                                                                // a workspace's folder; where guard found a figure
-	"claim":   {"internal/access", "internal/auth", "internal/audit", "internal/config", "internal/embedded/issuer"},                                                                                             // of a token
-	"origin":  {"internal/httpx", "internal/gate", "internal/gateway", "internal/app", "internal/config", "internal/session", "internal/mcpserver", "internal/embedded/issuer"},                                  // of a web page
-	"surface": {"internal/access", "internal/client/draw", "internal/conversation", "internal/gate", "internal/gateway/chat", "internal/mcpserver"},                                                              // where a call began
-	"turn":    {"internal/agent", "internal/audit", "internal/client", "internal/config", "internal/conversation", "internal/eval", "internal/live", "internal/quota"},                                           // of a conversation
-	"span":    {"internal/calendar", "internal/domain/sales", "internal/domain/tasks/rowset", "internal/domain/tasks/store", "internal/domain/tasks/words", "internal/guard", "internal/llm/rehearsal/language"}, // of days; of row numbers, as the schema of the task store calls it
-	"room":    nil,                                                                                                                                                                                               // a package, in documents and rule tests
+	"place":   {"internal/domain/tasks", "internal/domain/tasks/workspace", "internal/storage", "internal/guard"},                                                                                  // a workspace's folder; where guard found a figure
+	"claim":   {"internal/access", "internal/auth", "internal/audit", "internal/config", "internal/embedded/issuer"},                                                                               // of a token
+	"origin":  {"internal/httpx", "internal/gate", "internal/gateway", "internal/app", "internal/config", "internal/session", "internal/mcpserver", "internal/embedded/issuer"},                    // of a web page
+	"surface": {"internal/access", "internal/client/draw", "internal/conversation", "internal/gate", "internal/gateway/chat", "internal/mcpserver"},                                                // where a call began
+	"turn":    {"internal/agent", "internal/audit", "internal/client", "internal/config", "internal/conversation", "internal/eval", "internal/live", "internal/quota"},                             // of a conversation
+	"span":    {"internal/calendar", "internal/domain/sales", "internal/domain/tasks/rowset", "internal/domain/tasks/store", "internal/domain/tasks/words", "internal/guard", "internal/language"}, // of days; of row numbers, as the schema of the task store calls it
+	"room":    nil,                                                                                                                                                                                 // a package, in documents and rule tests
 }
 
 // archaicNames are words of which no name has one, local names and tests included.
@@ -239,7 +239,7 @@ var unread = map[string]string{
 	"internal/database/":                  "applied migrations never change: their digests are stored",
 	"internal/domain/hr/migrations/":      "as internal/database",
 	"internal/domain/finance/migrations/": "as internal/database",
-	"internal/llm/rehearsal/language/":    "words that people use, with remarks about them",
+	"internal/llm/rehearsal/lexicon/":     "words that people use, with remarks about them",
 	"internal/eval/questions/":            "questions as people ask them",
 }
 

@@ -10,7 +10,7 @@ import (
 	"iter"
 
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/llm/rehearsal/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/plan"
 	"countersign.dev/internal/memo"
@@ -22,13 +22,13 @@ const Name = "rehearsal"
 
 // Model is the planner behind agent.Model. It is safe for concurrent use.
 type Model struct {
-	words *language.Lexicon
+	words *lexicon.Lexicon
 	tools *memo.Memo[any, *match.Tool] // as read from their declarations; never changed after
 }
 
 // New makes a rehearsal model.
 func New() *Model {
-	return &Model{words: language.English(), tools: memo.New[any, *match.Tool](2000)}
+	return &Model{words: lexicon.English(), tools: memo.New[any, *match.Tool](2000)}
 }
 
 func (m *Model) tool(t result.ToolInfo, closed bool) *match.Tool {

@@ -11,7 +11,7 @@ import (
 
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
-	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/llm/rehearsal/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )
@@ -52,7 +52,7 @@ const (
 func (p source) weight() int { return [...]int{0, 0, 1, 2, 2, 3, 4}[p] }
 
 // NewTool reads a declaration.
-func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
+func NewTool(x *lexicon.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	words := english.Words(info.Name[strings.LastIndexByte(info.Name, '.')+1:]) // library.list_books
 	verbs := min(1, max(0, len(words)-1))
 	t := &Tool{Info: info, Closed: closed, orders: english.Set{}, source: map[string]source{}}
@@ -101,7 +101,7 @@ func (t *Tool) Purpose() string {
 }
 
 // readProse notes the words of a text; the verbs that begin it order the tool.
-func (t *Tool) readProse(x *language.Lexicon, text string) {
+func (t *Tool) readProse(x *lexicon.Lexicon, text string) {
 	words := slices.DeleteFunc(strings.Fields(bracketed.ReplaceAllString(text, "")), func(w string) bool { return strings.ContainsAny(w, "_`") }) // names of inputs and tools
 	first, rest, _ := strings.Cut(strings.Join(words, " "), ". ")
 	for i, w := range english.Prose(first) {

@@ -7,14 +7,15 @@ import (
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/english"
-	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/language"
+	"countersign.dev/internal/llm/rehearsal/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )
 
 // Catalog is what a question is read against.
 type Catalog struct {
-	Words  *language.Lexicon
+	Words  *lexicon.Lexicon
 	Person agent.Person
 	Today  time.Time
 	Open   []*Tool // the tools that the person may use
@@ -30,6 +31,11 @@ func (c *Catalog) Named(name string) *Tool {
 		return c.Open[i]
 	}
 	return &Tool{Rows: "things"}
+}
+
+// Lists reports whether an open list is of what a word says.
+func (c *Catalog) Lists(word string) bool {
+	return slices.ContainsFunc(c.Open, func(t *Tool) bool { return t.Lists() && t.IsAbout(strings.ToLower(word)) })
 }
 
 // use is what a token of a question is for.
@@ -61,10 +67,11 @@ type Reading struct {
 	Guide   []string       // what it asks instructions for
 	Each    int            // how many things an order makes, each with a text of its own
 	Skip    int            // how many rows were named before
+	Few     int            // how many are to be named now; 0 for as many as usual
 	Score   int
 
 	c        *Catalog
-	x        *language.Lexicon
+	x        *lexicon.Lexicon
 	uses     []use
 	heads    []bool // which tokens begin what is used for one thing
 	anchored bool   // a word says what the tool is about, or what it answers
@@ -131,7 +138,7 @@ func (r *Reading) Unread() string {
 
 // MeansPerson reports whether it is about somebody of the company, by one name or by both.
 func (r *Reading) MeansPerson(names int) bool {
-	return r.Target != nil && len(r.Target.Entity.Words) == names && r.isOurs(english.Stem(r.Target.Input.Noun))
+	return r.Target != nil && len(r.Target.Entity.Words) == names && r.x.IsOurs(english.Stem(r.Target.Input.Noun))
 }
 
 // IsOf reports whether it asks for one thing, whose title says what the question calls it, and for nothing else.
@@ -140,10 +147,13 @@ func (r *Reading) IsOf(title string) bool {
 	return len(words) > 0 && !r.Plural && r.Measure.Kind == "" && english.Shared(words, english.Prose(title)) == len(words)
 }
 
-// isOurs reports whether a stem means a person of the company's own.
-func (r *Reading) isOurs(stem string) bool {
-	return r.x.Stems["person"][stem] && !r.x.Stems["outsider"][stem]
+// TellsOwn reports whether some tool shows a column of one thing that the person may ask for without a list: their own.
+func (r *Reading) TellsOwn(key string) bool {
+	return slices.ContainsFunc(r.c.Open, func(t *Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil })
 }
+
+// OfPeople reports whether its rows are people of the company's own.
+func (r *Reading) OfPeople() bool { return r.x.IsOurs(r.Tool.head) }
 
 // Relevance counts how far the question's words ask for a column; other words of its name count against it.
 func (r *Reading) Relevance(key string) int {
@@ -240,7 +250,7 @@ type Clause struct {
 }
 
 // NewClause reads how a part asks; the remark was taken off it before.
-func NewClause(x *language.Lexicon, part []language.Token, remark string) Clause {
+func NewClause(x *lexicon.Lexicon, part []language.Token, remark string) Clause {
 	c := Clause{Tokens: part, Order: -1, Remark: remark, Asks: len(part) > 0 && part[len(part)-1].Text == "?"}
 	for len(c.Tokens) > 0 {
 		n := x.Phrase("polite", c.lows(0)) // "can you …?" asks for no information
@@ -283,12 +293,12 @@ func (c Clause) has(words ...string) bool {
 }
 
 // OpensAnew reports whether the clause has a verb. One without goes on with an order.
-func (c Clause) OpensAnew(x *language.Lexicon) bool {
+func (c Clause) OpensAnew(x *lexicon.Lexicon) bool {
 	return c.Asks || x.Is(c.Verb, "reading", "present", "action")
 }
 
 // IsOrdered reports whether a clause orders, without any doubt, what a tool changes.
-func (t *Tool) IsOrdered(x *language.Lexicon, c Clause) bool {
+func (t *Tool) IsOrdered(x *lexicon.Lexicon, c Clause) bool {
 	if !t.Writes() || c.Order < 0 || c.Asks || c.negations > 0 || c.unsure || c.Tokens[c.Order].Owns {
 		return false
 	}

@@ -10,7 +10,8 @@ import (
 
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
-	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/language"
+	"countersign.dev/internal/llm/rehearsal/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )
@@ -27,8 +28,9 @@ var ends = map[string]bounds{"from": {side: lower}, "over": {side: lower, beyond
 
 func (r reader) boundsOf(i int) bounds {
 	for n := min(3, i); n > 0; n-- {
+		said := strings.Join(language.Lows(r.Tokens[i-n:i]), " ")
 		for section, b := range ends {
-			if b.at, b.end = i-n, i+1; r.x.Is(strings.Join(language.Lows(r.Tokens[i-n:i]), " "), section) {
+			if b.at, b.end = i-n, i+1; r.x.Is(said, section) {
 				return b
 			}
 		}
@@ -68,7 +70,8 @@ func (r reader) number(i int, b bounds) {
 		r.take(given, b.at, b.end-b.at, 3)
 	case f != nil:
 		r.Args[f.Name] = result.Cents(t.Value)
-		if r.Tool.Writes() && (t.Percent || r.low(i-1) == "by") {
+		moves := r.x.Is(r.low(i+1), "rising", "falling") || slices.Contains([]string{"of", "with"}, r.low(i-1)) && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return r.x.Is(t.Low, "rising", "falling") }) // "a raise of $2,000"
+		if r.Tool.Writes() && (t.Percent || r.low(i-1) == "by" || moves) {
 			t.Value *= map[bool]float64{true: -1, false: 1}[r.x.Is(r.Verb, "falling")]
 			r.Args[f.Name] = t
 		}
@@ -76,7 +79,7 @@ func (r reader) number(i int, b bounds) {
 	case r.Tool.Writes() && r.isAnchor(i+1) && english.Plural(r.low(i+1)) && r.Tool.Missing(r.Args).IsText(): // "three subtasks"
 		r.Each = int(t.Value)
 		r.take(read, i, 1, 1)
-	case r.Tool.Lists() && b.side == none && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), language.Measures...) || r.x.Is(r.low(i+1), language.Measures...)):
+	case r.Tool.Lists() && b.side == none && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), lexicon.Measures...) || r.x.Is(r.low(i+1), lexicon.Measures...)):
 		r.Args["limit"] = min(50, max(1, t.Value))
 		r.take(read, i, 1, 1)
 	case b.side != none && !yearShape.MatchString(t.Text) && r.among(schema.Number, "", func(_ string, n float64) bool {
@@ -160,7 +163,10 @@ func (r reader) among(kind schema.Kind, instead string, keeps func(text string, 
 		return money && f.Name == r.Tool.Amount() || t.Kind == language.Word && f.says(t.Stem) && !r.others(t.Stem)
 	}
 	percent := slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Percent && kind == schema.Number })
-	column := cmp.Or(r.Tool.column(func(f *Field) bool {
+	words := r.Tool.column(func(f *Field) bool {
+		return f.Is(kind) && !percent && f.Name != r.Tool.Amount() && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Kind == language.Word && said(f, t) })
+	}).Name
+	column := cmp.Or(words, r.Tool.column(func(f *Field) bool {
 		return f.Is(kind) && percent == (f.Unit == "percent") && (percent || slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return said(f, t) }))
 	}).Name, instead)
 	if column == "" || !r.Tool.Lists() {
@@ -182,6 +188,9 @@ func (r reader) choices() {
 				happened := f.Is(schema.Choice) && (dated || strings.HasSuffix(strings.Join(p.Words, " "), "ed") && !strings.HasSuffix(r.low(i), "ed")) && r.Tool.column(func(f *Field) bool { return f.Is(schema.Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != ""          // "opened this week", "due to close"
 				if f.Is(schema.Choice) && r.taken(f) && (r.low(i-1) == "and" || r.low(i-1) == "or") && r.reads(i, p.Words) {
 					r.negations++ // "high and critical tickets" are two questions
+				}
+				if dated && f.Is(schema.Date) && len(p.Words) > 2 && r.reads(i, p.Words) { // "do I have to do today"
+					r.take(read, i, len(p.Words), 2)
 				}
 				if r.taken(f) || by || extreme || named || happened || dated && f.Is(schema.Date) || !r.reads(i, p.Words) {
 					continue
@@ -208,12 +217,15 @@ func (r reader) choices() {
 
 // topic takes all of the text behind "tickets about" as what is searched for, whatever else its words mean. A list is not meant where another one of the same things can be searched for several words.
 func (r reader) topic(i int) {
+	if !r.x.Is(r.low(i), "topic") && (r.low(i) != "for" || !r.has("search")) || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
+		return
+	}
 	texts := func(f *Field) bool { return f.Is(schema.Search) }
 	if tags := func(f *Field) bool { return f.IsText() && f.has("tag") }; r.low(i) == "tagged" && r.alike(tags) {
 		texts = tags
 	}
 	f, searched := r.Tool.Inputs.First(func(f *Field) bool { return texts(f) && !r.taken(f) }), r.alike(texts)
-	if f == nil && (!r.Tool.Lists() || i+1 < len(r.Tokens) && r.Tokens[i+1].Capital) && !searched || !r.x.Is(r.low(i), "topic") && (r.low(i) != "for" || !r.has("search")) || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
+	if f == nil && !searched && (!r.Tool.Lists() || i+1 < len(r.Tokens) && r.Tokens[i+1].Capital) {
 		return
 	}
 	var words []string
@@ -277,7 +289,7 @@ func (r reader) measure(i int) {
 			r.take(read, i, 1, 0)
 		}
 	}
-	for _, kind := range language.Measures {
+	for _, kind := range lexicon.Measures {
 		n := r.x.Phrase(kind, words)
 		switch {
 		case !r.Tool.Lists() || n == 0 || i > 0 && r.Tokens[i].Capital || (r.low(i) == "low" || r.low(i) == "high") && r.Tool.column(func(f *Field) bool { return f.Is(schema.Number) && f.says(english.Stem(r.low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
@@ -290,10 +302,16 @@ func (r reader) measure(i int) {
 			if r.low(i) == "soon" && r.Tool.column(func(f *Field) bool { return f.has("due") }).Name != "" { // what is late is due soon, too
 				continue
 			}
-			if r.among(schema.Date, due, func(day string, _ float64) bool { return day >= r.c.Today.Format(time.DateOnly) }) {
+			if r.among(schema.Date, due, func(day string, _ float64) bool {
+				return day >= r.c.Today.Format(time.DateOnly) || strings.HasPrefix(due, "next_") // what is late comes next, too
+			}) {
 				r.Measure = Measure{Kind: "oldest", Count: map[bool]int{true: 5, false: 1}[r.low(i) == "soon"], Column: r.Filters[len(r.Filters)-1].Column}
 				r.take(read, i, n, 1)
 				r.extent(i + n)
+			}
+			latest := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Date) && f.side == upper && f.has("due") && !r.taken(f) })
+			if strings.HasPrefix(due, "next_") && latest != nil { // by which there is one row of each
+				r.Args[latest.Name] = r.c.Today.AddDate(2, 0, 0).Format(time.DateOnly)
 			}
 		case kind == "sum": // "how many … in total"
 			r.take(read, i, n, 0)
@@ -316,7 +334,7 @@ func (r reader) extent(end int) {
 		whose := r.x.Is(t.Low, "who")
 		each := slices.Contains([]string{"each", "per", "every", "by"}, r.low(at-1))
 		of := r.Tool.column(func(f *Field) bool {
-			ours := f.Is(schema.Title) && !r.isOurs(r.Tool.head) && len(f.Words) > 0 && r.isOurs(english.Stem(f.Words[0])) // employee_name
+			ours := f.Is(schema.Title) && !r.x.IsOurs(r.Tool.head) && len(f.Words) > 0 && r.x.IsOurs(english.Stem(f.Words[0])) // employee_name
 			return f.Is(schema.Text, schema.Choice) && (f.says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder")) || whose && ours
 		}).Name
 		name := r.Tool.column(func(f *Field) bool {
@@ -360,7 +378,7 @@ func (r *Reading) relation(i int) {
 		if f == nil || ofNone || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Columns.First(from.Identified) == nil {
 			continue
 		}
-		if unit := r.low(i - 1); r.x.Is(r.low(i), "unit") && r.free(i-1) && r.isOurs(from.head) && r.Tokens[i-1].Kind == language.Word && !r.Tokens[i-1].Owns && r.x.MayBeValue(unit) && !r.isOurs(r.Tokens[i-1].Stem) && !r.x.Is(unit, "present", "reading", "idle", "who", "place", "owner", "bulk") && !slices.Contains(english.Function, unit) { // "the sales team"
+		if unit := r.low(i - 1); r.x.Is(r.low(i), "unit") && r.free(i-1) && r.x.IsOurs(from.head) && r.Tokens[i-1].Kind == language.Word && !r.Tokens[i-1].Owns && r.x.MayBeValue(unit) && !r.x.IsOurs(r.Tokens[i-1].Stem) && !r.x.Is(unit, "present", "reading", "idle", "who", "place", "owner", "bulk") && !slices.Contains(english.Function, unit) { // "the sales team"
 			if from == r.Tool {
 				r.Filters = append(r.Filters, Filter{Entity: Entity{Text: r.Tokens[i-1].Text, Words: []string{unit}, Located: true, at: i - 1, end: i}})
 				r.take(given, i-1, 1, 2)

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"countersign.dev/internal/english"
-	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/language"
+	"countersign.dev/internal/llm/rehearsal/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )
@@ -28,7 +29,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	r.Vague = !r.anchored && !(r.Target != nil && r.Target.Entity.Self && r.low(r.Target.Entity.at-1) == "about") // and so it only presents
 	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural)                    // one thing is changed at a time
 	noun := !t.Writes() && r.Order >= 0 && r.low(r.Order+1) != "of" && r.uses[r.Order] >= given && t.Columns.Named(r.Verb+"_"+r.low(r.Order+1)) == nil && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
-	if clause.Bulk && t.Own && r.Target == nil && clause.any(func(s string) bool { return r.x.Stems["person"][s] }) && !clause.any(func(s string) bool { return r.x.Stems["self"][s] }) || !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words) || r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.isOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
+	if clause.Bulk && t.Own && r.Target == nil && clause.any(func(s string) bool { return r.x.Stems["person"][s] }) && !clause.any(func(s string) bool { return r.x.Stems["self"][s] }) || !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words) || r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.x.IsOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
 		return nil
 	}
 	return r
@@ -75,7 +76,7 @@ func (r *Reading) Answer(f *Field, text string) any {
 	if f.IsText() && text != "" {
 		return text
 	}
-	answer := NewClause(r.x, r.x.Read(text, r.c.Today), "")
+	answer := NewClause(r.x, language.Read(text, r.c.Today), "")
 	answer.Verb, answer.Order = r.Verb, -1
 	return r.c.Attempt(&Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*Field{f}}, answer).Args[f.Name]
 }
@@ -89,7 +90,7 @@ func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
 	words, x := language.Lows(clause.Tokens), c.Words
 	text := strings.Join(words, " ")
 	m, opening := append(deed.FindStringSubmatch(language.Text(clause.Tokens)), "", "", ""), howto.FindString(text)
-	measured := slices.ContainsFunc(words, func(w string) bool { return x.Is(w, language.Measures...) }) // "the most helpful article"
+	measured := slices.ContainsFunc(words, func(w string) bool { return x.Is(w, lexicon.Measures...) }) // "the most helpful article"
 	named := clause.negations == 0 && len(words) > 0 && !measured && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide") && !slices.ContainsFunc(words, func(w string) bool { return x.Is(w, "topic") })
 	guides := (opening != "" || named) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
 	f := t.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) && (guides || f.also[strings.ToLower(m[1])]) })
@@ -123,7 +124,7 @@ func (r *Reading) name(i int) {
 	needed := func(f *Field) bool { return ids(f) && f.Required }
 	ofSort := func(f *Field) bool { return ids(f) && e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
 	only := func(f *Field) bool { return ids(f) && !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
-	own := map[bool]*Field{true: r.Tool.Inputs.First(func(f *Field) bool { return ids(f) && r.isOurs(english.Stem(f.Noun)) })}[e.Self && !r.Tool.Lists() && len(r.Args) > 0] // "my October report"
+	own := map[bool]*Field{true: r.Tool.Inputs.First(func(f *Field) bool { return ids(f) && r.x.IsOurs(english.Stem(f.Noun)) })}[e.Self && !r.Tool.Lists() && len(r.Args) > 0] // "my October report"
 	id := cmp.Or(r.Tool.Inputs.First(needed), own, r.Tool.Inputs.First(ofSort), r.Tool.Inputs.First(only))
 	ofTeam := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[r.Tokens[i].Stem] }          // "my team's expenses"
 	teams := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[english.Stem(r.low(e.end))] } // "deals of my team"
@@ -139,7 +140,7 @@ func (r *Reading) name(i int) {
 	case e.Column != "" && r.mayFilter(e):
 		r.Filters, r.uses[e.at-2] = append(r.Filters, Filter{Entity: e}), meant
 	case e.Self && r.Tool.Own && r.Target == nil:
-	case r.Target == nil && id != nil && (!e.Self || (!r.Tool.Writes() || len(r.Args) > 0) && r.isOurs(english.Stem(id.Noun))):
+	case r.Target == nil && id != nil && (!e.Self || (!r.Tool.Writes() || len(r.Args) > 0) && r.x.IsOurs(english.Stem(id.Noun))):
 		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
 	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.ID) && f.Required }) != nil):
 		return
@@ -147,7 +148,7 @@ func (r *Reading) name(i int) {
 	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
-		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.low(e.at-1) == "of", Named: (e.owns || r.low(e.at-1) == "does") && r.isOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
+		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.low(e.at-1) == "of", Named: (e.owns || r.low(e.at-1) == "does") && r.x.IsOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
 	default:
 		return
 	}
@@ -200,6 +201,9 @@ func (r *Reading) entity(i int) Entity {
 			e.Text, e.owns = e.Text[:len(e.Text)-1], true
 		}
 	}
+	if before, last, found := strings.Cut(e.Text, " "); found && r.x.Is(strings.ToLower(last), "unit") { // "Finance department"
+		e.Text = before
+	}
 	e.Words = english.Prose(e.Text)
 	e.sort = r.Tokens[i].Sort
 	before := r.beforeValue(i)
@@ -226,10 +230,12 @@ func (r *Reading) lacksApostrophe(i int) bool {
 // columnBefore finds assigned_to for "assigned to Ben", when no input is for it.
 func (r *Reading) columnBefore(at int) string {
 	stem, prep := english.Stem(r.low(at-2)), r.low(at-1)
+	if prep != "to" && prep != "by" || r.Tokens[at].Sort != "" {
+		return ""
+	}
 	return r.Tool.column(func(f *Field) bool {
 		_, end := schema.SideOf(english.LastWord(f.Name))
-		named := (prep == "to" || prep == "by") && r.Tokens[at].Sort == "" && (len(f.Words) == 1 || end == upper)
-		return named && r.Tool.Inputs.Named(f.Name) == nil && english.Stems(f.Words[0]).Means(stem)
+		return (len(f.Words) == 1 || end == upper) && r.Tool.Inputs.Named(f.Name) == nil && english.Stems(f.Words[0]).Means(stem)
 	}).Name
 }
 
@@ -248,7 +254,7 @@ func (r *Reading) ofOther(e Entity) bool {
 		return !identified && (e.Text[0] <= '9' || !r.Tool.Names(e.sort))
 	}
 	behind := r.isAnchor(e.at-1) && !r.Tool.Writes() // "the sales department"
-	return (r.Tool.Writes() || e.guess || behind) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
+	return (r.Tool.Writes() || e.guess || behind || e.owns) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
 		known := func(t *Tool) bool { return t.Names(w.Stem) || behind && t.source[w.Stem] >= inColumns }
 		return w.Kind == language.Word && !w.Capital && slices.ContainsFunc(r.c.All(), known)
 	})
@@ -288,14 +294,14 @@ func (r reader) word(i int) {
 		return
 	}
 	weight, anchor := r.weigh(t)
-	undeclared := len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), language.Measures...) // a column
+	undeclared := len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), lexicon.Measures...) // a column
 	weight = max(weight, map[bool]int{true: inMore.weight()}[undeclared])
 	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight()                                            // which of no other tool's texts
 	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low))           // "who works in Support?", "in Personal"
 	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] // "my manager's email" is not mine
 	switch {
 	case english.Plural(t.Low) && r.x.Is(english.Singular(t.Low), "superior"): // are some of the rows, and a column of them
-	case r.Tool.Lists() && r.isOurs(r.Tool.head) && doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
+	case r.Tool.Lists() && r.x.IsOurs(r.Tool.head) && doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
 		r.Score, r.anchored, r.Strong = r.Score+inSynonym.weight(), true, true
 	case topic, place, r.low(i-1) == "and" && r.low(i+1) == "" && r.x.Is(t.Low, "reading", "present"), another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
 	case weight > 0:
@@ -321,17 +327,17 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 		return f.Is(schema.ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns.Named(f.Name+"_id") != nil
 	}) != nil
 	switch {
-	case strings.HasSuffix(w.Low, "tants") && !r.isOurs(t.head): // accountants are no accounts
+	case strings.HasSuffix(w.Low, "tants") && !r.x.IsOurs(t.head): // accountants are no accounts
 		return 0, false
 	case at == inNoun:
 		return at.weight(), true
 	case r.x.Is(w.Low, "idle") && t.Columns.First(func(f *Field) bool { return f.Name == w.Low || f.also[s] && f.Is(schema.Number) }) == nil:
 		return 0, false
 	case whose: // "customers" asks for the rows that name them where no list is of them
-		return inMore.weight(), t.Lists() && !r.others(s) && !r.isOurs(s) && english.Plural(w.Low)
+		return inMore.weight(), t.Lists() && !r.others(s) && !r.x.IsOurs(s) && english.Plural(w.Low)
 	case people[s] && at != inSynonym && people[t.head] && outsiders[t.head] == outsiders[s]:
 		return inSynonym.weight(), true
-	case r.isOurs(s) && at != inSynonym && t.Inputs.First(func(f *Field) bool { return f.Is(schema.ID) && r.isOurs(english.Stem(f.Noun)) }) != nil:
+	case r.x.IsOurs(s) && at != inSynonym && t.Inputs.First(func(f *Field) bool { return f.Is(schema.ID) && r.x.IsOurs(english.Stem(f.Noun)) }) != nil:
 		return inMore.weight(), false
 	}
 	for _, other := range english.Same(s) {
@@ -345,14 +351,14 @@ func (r reader) judge() {
 	searched := func(f *Field) bool { return f.Is(schema.Search) && f.Required && r.Args[f.Name] != nil && !r.anchored }
 	of := func(w string) bool { return r.x.Is(w, "person", "holder") }
 	asked := func(f *Field) bool { return slices.ContainsFunc(f.Words, of) && r.any(f.says) } // approved_by for "who approved"
-	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(asked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.column(func(f *Field) bool { return f.Is(schema.Title) && r.isOurs(english.Stem(f.Words[0])) }).Name != "")
+	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(asked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.column(func(f *Field) bool { return f.Is(schema.Title) && r.x.IsOurs(english.Stem(f.Words[0])) }).Name != "")
 	for i := range r.Tokens {
 		switch {
 		case r.Tool.Writes(), !r.x.Is(r.low(i), "who") && !(r.low(i) == "which" && english.Plural(r.low(i+1)) && r.Tokens[i+1].Capital && r.low(i+2) == "are"): // "which Smiths are there?"
 		case r.Tool.Own && r.Target == nil || !tellsWho: // of the asker only, of no person, or of texts with a word
 			r.uses[i] = unread
 		default:
-			r.Score, r.anchored = r.Score+map[bool]int{true: 2, false: 1}[r.isOurs(r.Tool.head)], true
+			r.Score, r.anchored = r.Score+map[bool]int{true: 2, false: 1}[r.x.IsOurs(r.Tool.head)], true
 		}
 	}
 	r.Strong = r.Strong || r.Measure.By != ""

@@ -9,7 +9,7 @@ import (
 
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
-	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/result"
@@ -19,14 +19,11 @@ import (
 // carryOut finds what the reading needs, calls its tool and writes the answer.
 func (p *planner) carryOut(r *match.Reading) string {
 	args, about := maps.Clone(r.Args), speak.Thing{}
-	r.Skip = p.skip
+	r.Skip, r.Few = p.skip, p.few
 	if t := r.Target; t != nil {
 		who := run(func() string { about = p.identify(r, t); return "" })
 		if in := t.Entity; who.none && r.Tool.Lists() && !t.Input.Required && !in.Code { // "reviews of Engineering"
 			place := *r
-			if n := len(in.Words); n > 1 && p.Words.Is(in.Words[n-1], "unit") {
-				in.Words, in.Text = in.Words[:n-1], strings.Join(in.Words[:n-1], " ")
-			}
 			in.Located, place.Target, place.Assumed = true, nil, in.Text
 			place.Filters = append(slices.Clone(r.Filters), match.Filter{Entity: in})
 			if e := run(func() string { return p.list(&place, speak.Thing{}, maps.Clone(args)) }); !e.none {
@@ -139,14 +136,15 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	for _, f := range r.Filters {
 		read, some := len(l.Rows), l.Rows
 		l.Rows = slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool { return !fits(p.Catalog, one, f) })
+		known := false
 		if f.Located && len(l.Rows) == 0 {
-			l.Rows = ofPeople(p, r.Tool, some, f)
+			l.Rows, known = ofPeople(p, r.Tool, some, f)
 		}
 		if plain := strings.ToLower(f.Text) == f.Text && f.Column == "" && f.Keeps == nil && f.Values == nil; plain && len(f.Words) > 1 && len(r.Args)+len(r.Filters) == 1 && len(l.Rows) == 0 { // no name
 			l.Rows = result.Having(some, f.Words)
 			l.Remark = map[bool]string{true: "Nothing has all of these words; these have some of them."}[len(l.Rows) > 0]
 		}
-		if len(l.Rows) == 0 && f.Text != "" {
+		if len(l.Rows) == 0 && f.Text != "" && !known {
 			if len(r.Args)+len(r.Filters) > 1 || f.Self { // another value may be why
 				panic(end{none: true, text: speak.List(r, about, l, 0)})
 			}
@@ -159,17 +157,17 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	return speak.List(r, about, l, 0)
 }
 
-// ofPeople keeps the rows of the people whom their list finds in a place that the rows do not tell, such as a department.
-func ofPeople(p *planner, t *match.Tool, rows []result.Row, in match.Filter) []result.Row {
+// ofPeople keeps the rows of the people whom their list finds in a place that the rows do not tell, such as a department, and reports whether it finds any.
+func ofPeople(p *planner, t *match.Tool, rows []result.Row, in match.Filter) (theirs []result.Row, known bool) {
 	id := cmp.Or(t.Inputs.First(func(f *match.Field) bool { return f.Is(schema.ID) && p.Words.Is(f.Noun, "person") }), &match.Field{})
 	people, args, ids := listerOf(p.Open, id), map[string]any{}, map[any]bool{}
-	if people == nil || !p.passes(people, in, args) {
-		return nil
+	if people == nil || people == t || !p.passes(people, in, args) {
+		return nil, false
 	}
 	for _, one := range p.fetchPages(people, args, maxPages).Rows {
 		ids[idIn(one, people, id)] = true
 	}
-	return slices.DeleteFunc(slices.Clone(rows), func(one result.Row) bool { return !ids[one.Values[id.Name]] })
+	return slices.DeleteFunc(slices.Clone(rows), func(one result.Row) bool { return !ids[one.Values[id.Name]] }), true
 }
 
 // passes gives a value to the first text input by which its list finds rows. A name may be that of others too: the rows themselves say which are the person's own.
@@ -217,9 +215,11 @@ func owner(c *match.Catalog, one result.Row) (named, mine bool) {
 	return named, mine
 }
 
+const advice = " Please check the spelling, or ask for the list."
+
 // nothing says that no row was found by a value, as far as a list was read.
 func nothing(what, value string, more bool, read int) string {
-	end := map[bool]string{true: fmt.Sprintf(" among the first %d; the list is incomplete.", read), false: " among those that you can see. Please check the spelling, or ask for the list."}
+	end := map[bool]string{true: fmt.Sprintf(" among the first %d; the list is incomplete.", read), false: " among those that you can see." + advice}
 	return fmt.Sprintf("I found no %s %q", what, value) + end[more]
 }
 
@@ -252,7 +252,8 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	if len(found) == 0 {
 		roles := r.Tool.Column(speak.Column(r)).Roles // "the salary of Ada", whom the asker may not see
 		shown := map[bool]string{true: " The " + speak.Label(r.Tool, speak.Column(r)) + " is shown to " + result.Join(roles, "or") + "."}[len(roles) > 0]
-		panic(end{none: true, text: nothing(english.Singular(lister.Rows)+" called", e.Text, more, len(all)) + shown})
+		text := nothing(english.Singular(lister.Rows)+" called", e.Text, more, len(all))
+		panic(end{none: true, text: strings.TrimSuffix(text, map[bool]string{true: advice}[shown != ""]) + shown})
 	}
 	return p.chosen(found)
 }
@@ -334,7 +335,7 @@ func matching(things []speak.Thing, words []string) []speak.Thing {
 func (p *planner) chosen(things []speak.Thing) speak.Thing {
 	var words, names []string
 	answer, _ := p.next()
-	for _, t := range p.Words.Read(answer, p.Today) {
+	for _, t := range language.Read(answer, p.Today) {
 		if at := calendar.Ordinal(t.Low); at > 0 && at <= len(things) {
 			return things[at-1]
 		}

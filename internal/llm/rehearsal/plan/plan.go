@@ -11,7 +11,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
-	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/schema"
@@ -38,7 +38,7 @@ var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 
 // What an answer names last ("Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …") and in its lines, and words for what it lists.
 var (
-	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? [^A-Z]|^\*\*(?:([A-Z]+-\d+)[^*]*|([^*\n]+))\*\*: `)
+	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? [^A-Z]|^\*\*(?:([A-Z]+-\d[-\d]*)[^*]*|([^*\n]+))\*\*: |^([A-Z]+-\d[-\d]*): [a-z]`)
 	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
 	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`)
 	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n`)
@@ -51,7 +51,7 @@ func (p *planner) read(messages []agent.Message) {
 	counts := false // what is read to be counted is not shown
 	for i, m := range messages[:last] {
 		if m.Role == agent.User {
-			counts = p.Words.Only("count", language.Lows(p.Words.Read(m.Text(), p.Today)))
+			counts = p.Words.Only("count", language.Lows(language.Read(m.Text(), p.Today)))
 		}
 		for _, res := range m.Results() {
 			a := speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res)
@@ -61,14 +61,14 @@ func (p *planner) read(messages []agent.Message) {
 			}
 		}
 	}
-	pointed := append(pointing.FindStringSubmatch(p.answered), "", "", "", "", "", "", "")[1:7:7]
-	if about := p.Words.Read(messages[max(0, agent.LastOf(agent.User, messages[:last]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive") }) {
+	pointed := append(pointing.FindStringSubmatch(p.answered), "", "", "", "", "", "", "", "")[1:8:8]
+	if about := language.Read(messages[max(0, agent.LastOf(agent.User, messages[:last]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive", "pronoun") }) {
 		p.subject = cmp.Or(append(pointed, p.subject)...) // of "who is his manager?" the next "his" is not the manager
 	}
 	p.single = cmp.Or(pointed...) != ""
 	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
 	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
-		answer := p.Words.Read(messages[first].Text(), p.Today)
+		answer := language.Read(messages[first].Text(), p.Today)
 		if c := p.choose(answer, ""); len(c) > 0 && c[0].OpensAnew(p.Words) || p.Words.Is(match.NewClause(p.Words, answer, "").Verb, "present") {
 			break
 		}
@@ -76,7 +76,7 @@ func (p *planner) read(messages []agent.Message) {
 		first = agent.LastOf(agent.User, messages[:first])
 	}
 	for i, m := range messages[:first] {
-		said := p.Words.Read(m.Text(), p.Today)
+		said := language.Read(m.Text(), p.Today)
 		said = slices.DeleteFunc(said, func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
 		switch {
 		case m.Role == agent.Assistant:
@@ -85,7 +85,7 @@ func (p *planner) read(messages []agent.Message) {
 			q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages[i:])}
 			_ = run(func() string { return q.answer(m.Text()) })
 			p.before = cmp.Or(q.meant, p.before)
-		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return further(p.Words, p.Named(a.Tool), said) }):
+		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return further(p.Words, p.Named(a.Tool), said, p.before) }):
 		case m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more")):
 			p.before, p.sorted, p.named = p.onward(m.Text()), "", 0
 		case m.Role == agent.User && p.Words.Phrase("sort", language.Lows(said)) > 0:
@@ -104,6 +104,11 @@ func (p *planner) answer(question string) string {
 			return e.orWait()
 		}
 		p.before = before
+	}
+	if m := joint.FindStringSubmatch(language.Text(tokens)); m != nil && p.Lists(m[2]) && p.Lists(m[3]) {
+		if e := run(func() string { return all(2, func(i int) string { return p.answer(m[1] + m[2+i] + " " + m[4]) }) }); !e.none {
+			return e.orWait()
+		}
 	}
 	const sentences, parts = " ? . ; ! ", " ? . ; ! and then also plus , "
 	for i, separators := range []string{sentences, parts, parts, ""} {
@@ -156,7 +161,7 @@ func (p *planner) both(tokens []language.Token) (text string) {
 
 // tokens reads a question, with what was named before for a pronoun, and numbers of things as their ids.
 func (p *planner) tokens(question string) []language.Token {
-	tokens := p.Words.Read(teams.ReplaceAllString(question, "${1}my $2"), p.Today)
+	tokens := language.Read(teams.ReplaceAllString(question, "${1}my $2"), p.Today)
 	for i, t := range tokens {
 		named, n, next := p.subject, calendar.Ordinal(t.Low), append(slices.Clone(tokens[i+1:min(i+2, len(tokens))]), language.Token{Kind: language.Mark})[0]
 		ofPerson := func(t *match.Tool) bool { return p.Words.Is(t.Noun, "person") && t.Columns.Named(next.Low) != nil }
@@ -164,7 +169,7 @@ func (p *planner) tokens(question string) []language.Token {
 		switch shown := naming.FindAllStringSubmatch(p.answered, n); {
 		case n > 0 && n == len(shown) && next.Low == "one":
 			if named = cmp.Or(shown[n-1][1], shown[n-1][2]); shown[n-1][1] == "" && len(p.lists) > 0 {
-				tokens[i+1] = p.Words.Read(english.Singular(english.LastWord(p.Named(p.lists[len(p.lists)-1].Tool).Rows)), p.Today)[0]
+				tokens[i+1] = language.Read(english.Singular(english.LastWord(p.Named(p.lists[len(p.lists)-1].Tool).Rows)), p.Today)[0]
 			}
 		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || p.Words.Is(next.Low, "superior") && slices.ContainsFunc(language.Lows(tokens), asks) && !p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "what does my boss earn?", "in my department"
 			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
@@ -189,7 +194,7 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 	p.before, p.guesses = "", true
 	attempts, dated := []string{before + " in " + more}, func(t language.Token) bool { return t.Kind == language.Date }
 	if slices.ContainsFunc(tokens, dated) { // another period takes the place of one
-		attempts[0] = language.Text(slices.DeleteFunc(p.Words.Read(before, p.Today), dated)) + " in " + more
+		attempts[0] = language.Text(slices.DeleteFunc(language.Read(before, p.Today), dated)) + " in " + more
 	}
 	for _, c := range p.choose(p.tokens(before), "") {
 		if c.Tool.Writes() {
@@ -211,9 +216,6 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 	}
 	panic(end{none: true, text: decline(p.Catalog, tokens)})
 }
-
-// choice is what a part may mean, best first; all open to the person, or all closed.
-type choice []*match.Reading
 
 // parts chooses for each part of a question; nothing when one is not explained, or goes on with an order, or when there are too many. A remark ("close it: the cable was loose") is one text for one input, never an order or a part.
 func (p *planner) parts(tokens []language.Token, separators string) (plans []choice) {
@@ -247,36 +249,6 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 	return plans
 }
 
-// choose finds the tools that explain every word of a part and use its remark.
-func (p *planner) choose(tokens []language.Token, remark string) choice {
-	clause := match.NewClause(p.Words, tokens, remark)
-	var open, closed choice
-	for _, t := range p.All() {
-		switch r := p.Read(t, clause); {
-		case r == nil || t.Closed && !r.Strong && r.Searches() || t.Writes() && !r.Strong && r.Target == nil && (t.Closed || len(r.Values) == 0 && clause.Remark == "") || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
-		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(schema.ID): // something of many, which it tells of one
-		case t.Closed:
-			closed = append(closed, r)
-		default:
-			open = append(open, r)
-		}
-	}
-	for _, c := range []choice{open, closed} {
-		slices.SortStableFunc(c, func(a, b *match.Reading) int { return p.rank(b) - p.rank(a) })
-	}
-	if len(open) == 0 || len(closed) > 0 && closed[0].Strong && closed[0].Score >= open[0].Score+4 { // clearly
-		return closed
-	}
-	return open
-}
-
-// rank is how likely a reading is: by its words, then by what it is about. Figures, the asker's own record and the last list are likelier than others that say as much.
-func (p *planner) rank(r *match.Reading) int {
-	listed := len(p.lists) > 0 && p.lists[len(p.lists)-1].Tool == r.Tool.Info.Name
-	likelier := listed || r.Measure.Kind != "" || r.Target != nil && r.Target.Entity.Self
-	return 3*r.Score + map[bool]int{true: 7}[listed && p.refers] + map[bool]int{true: 2}[r.Strong] + map[bool]int{true: 1}[likelier]
-}
-
 // perform carries out the likeliest meaning of a part by whose values something is found.
 func (p *planner) perform(c choice) string {
 	switch {
@@ -293,15 +265,22 @@ func (p *planner) perform(c choice) string {
 	case len(c) > 1 && p.rank(c[0]) == p.rank(c[1]) && !c[0].Strong && len(c[0].Values) == 0: // "what is open?"
 		panic(end{none: true, text: decline(p.Catalog, c[0].Tokens)})
 	}
-	var first end
+	var first, refused end
 	for _, r := range c[:min(4, len(c))] {
 		e := run(func() string { return p.carryOut(r) })
+		if e.shut && !e.none && !e.waits && refused.text == "" { // it may be another sort of thing, which is open
+			refused = e
+			continue
+		}
 		if !e.none {
 			return e.orWait()
 		}
 		if first.text, first.shut = cmp.Or(first.text, e.text), first.shut || e.shut && first.text == ""; r.Target != nil && r.Target.Entity.Code && !strings.Contains(r.Target.Entity.Text, "@") {
 			break // what looks like an id is found as one
 		}
+	}
+	if refused.text != "" {
+		return strings.TrimSpace(first.text + "\n\n" + refused.text)
 	}
 	known := func(text string) bool { return p.Knows(english.Stem(strings.ToLower(text))) } // it may be no value
 	located := slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) && c[0].Tool.Inputs.First(func(f *match.Field) bool { return f.Is(schema.Text) && !f.Required }) != nil
@@ -340,13 +319,17 @@ func (p *planner) order(c choice) string {
 func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	of, last, shown := &match.Tool{}, &speak.Answer{}, 0 // that no word names
 	for _, a := range p.lists {
-		if t := p.Named(a.Tool); t.Info.Name != "" && (asked || further(p.Words, t, tokens)) {
+		if t := p.Named(a.Tool); t.Info.Name != "" && (asked || further(p.Words, t, tokens, p.before)) {
 			first := a.Args["cursor"] == nil && a.Args["offset"] == nil
 			of, last, shown = t, a, len(a.Rows)+map[bool]int{false: shown}[first]
 		}
 	}
+	goesOn := asked || further(p.Words, of, tokens, p.before)
+	if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Kind == language.Number }); goesOn && i >= 0 && tokens[max(0, i-1)].Low != "page" { // "20 more"
+		p.few = int(min(50, tokens[i].Value))
+	}
 	switch input, value := last.Following(); {
-	case !asked && !further(p.Words, of, tokens):
+	case !goesOn:
 		return ""
 	case of.Info.Name == "" && !asked && (slices.Contains(language.Lows(tokens), "who") || !p.Words.Only("further", language.Lows(tokens))): // "who else works in IT?"
 		return ""
@@ -360,8 +343,8 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	default:
 		r := p.Attempt(of, match.NewClause(p.Words, p.tokens(p.before), "")) // what was asked for is named on each page
 		r.Measure, r.Skip = match.Measure{}, 0
-		if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Kind == language.Number }); i >= 0 && of.Inputs.Named("limit") != nil { // "20 more"
-			last.Args["limit"] = min(50, tokens[i].Value)
+		if left := slices.ContainsFunc(tokens, func(t language.Token) bool { return t.Low == "rest" || t.Low == "others" }); of.Inputs.Named("limit") != nil && (p.few > 0 || left) {
+			last.Args["limit"] = cmp.Or(p.few, 50)
 		}
 		return speak.List(r, speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
 	}
@@ -369,7 +352,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 
 // smallTalk answers what asks nothing of any tool; empty for anything else. A greeting is met with questions to ask.
 func (p *planner) smallTalk() string {
-	tokens := p.Words.Read(p.said, p.Today)
+	tokens := language.Read(p.said, p.Today)
 	words := language.Lows(tokens)
 	says := func(section string) bool { return p.Words.Only(section, words) }
 	switch {
@@ -383,6 +366,11 @@ func (p *planner) smallTalk() string {
 		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons."
 	case len(p.answers) > 0:
 		return ""
+	}
+	if of := field.FindStringSubmatch(strings.Join(words, " ")); p.single && of != nil && words[0] != "and" && p.Knows(english.Stem(english.LastWord(of[1]))) && !p.Lists(english.LastWord(of[1])) && !slices.ContainsFunc(words, func(w string) bool { return w != "who" && p.Words.Is(w, "further", "present", "action") }) {
+		if e := run(func() string { return p.answer("what is the " + of[1] + " of " + p.subject) }); !e.none {
+			return e.orWait()
+		}
 	}
 	if page := p.nextPage(tokens, says("more") || strings.Contains(p.answered, `Say "next page"`) && says("sure")); page != "" || len(p.lists) == 0 || p.onward(p.said) == p.said {
 		return page

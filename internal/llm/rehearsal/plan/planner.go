@@ -11,7 +11,8 @@ import (
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/english"
-	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/language"
+	"countersign.dev/internal/llm/rehearsal/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/result"
@@ -35,6 +36,7 @@ type planner struct {
 	answered string          // the message before it
 	named    int             // how many rows were named since
 	skip     int             // how many of them are not to be named again
+	few      int             // how many of the next ones are asked for; 0 for as many as usual
 	single   bool            // it named one thing
 	refers   bool            // the question says so of a thing that was named before
 	waiting  bool            // a change was waiting for approval before it
@@ -69,33 +71,34 @@ func answersIn(messages []agent.Message) (out []*speak.Answer) {
 	return out
 }
 
-// further reports whether words ask for no more than the rows that come next in a list.
-func further(x *language.Lexicon, of *match.Tool, tokens []language.Token) bool {
+// further reports whether words ask for no more than the rows that come next in a list, in its own words or in those of the question before.
+func further(x *lexicon.Lexicon, of *match.Tool, tokens []language.Token, before string) bool {
 	return slices.ContainsFunc(tokens, func(w language.Token) bool { return x.Is(w.Low, "further") }) && !slices.ContainsFunc(tokens, func(w language.Token) bool {
-		return w.Kind == language.Word && !x.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun") && !of.Anchors(w.Stem) || x.Is(w.Low, "condition") && w.Low != "would"
+		return w.Kind == language.Word && !x.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun") && !of.Anchors(w.Stem) && !slices.Contains(english.Prose(before), w.Low) || x.Is(w.Low, "condition") && w.Low != "would"
 	})
 }
 
 // others reports whether a question is the one before it about somebody else: "what about mine?", "and Ada's?"
-func others(x *language.Lexicon, tokens []language.Token) bool {
+func others(x *lexicon.Lexicon, tokens []language.Token) bool {
 	n := x.Phrase("follow", language.Lows(tokens))
 	return n > 0 && len(language.Lows(tokens)) == n+1 && (x.Is(tokens[n].Low, "self") || tokens[n].Owns || tokens[n].Capital)
 }
 
 // How a question goes on with the one before it: "their salaries", "which are open?", "show them".
 var theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
-var which = regexp.MustCompile(`(?i)^(?:and )?which (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$|^(?:and )?which ones? (.+)$`)
+var field = regexp.MustCompile(`^(?:(?:and )?(?:what|who|when|how much) (?:is|are) )?(?:(?:and )?(?:the|its|their|his|her) )?(\w+(?: \w+){0,2})$`) // of one thing: "the due date?"
+var which = regexp.MustCompile(`(?i)^(?:and )?(which|how many) (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$|^(?:and )?(which) ones? (.+)$`)
 var counts = regexp.MustCompile(`(?i)^(?:and |so )?(?:how many|(?:what is the |the )?number of|count(?: of)?) `)
 var them = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
 
 // measures reports whether words ask for a measure, an order or a reason of what was shown before, or for something of other sections.
-func measures(x *language.Lexicon, words []string, or ...string) bool {
-	return slices.ContainsFunc(append(or, language.Measures[3:]...), func(section string) bool { return x.Only(section, words) }) || x.Phrase("sort", words) > 0 || strings.Join(words, " ") == "why"
+func measures(x *lexicon.Lexicon, words []string, or ...string) bool {
+	return slices.ContainsFunc(append(or, lexicon.Measures[3:]...), func(section string) bool { return x.Only(section, words) }) || x.Phrase("sort", words) > 0 || strings.Join(words, " ") == "why"
 }
 
 // onward joins what goes on with a question to it: "which of them are paid?", "how many are there?", "sort them by date".
 func (p *planner) onward(said string) string {
-	words, before := language.Lows(p.Words.Read(said, p.Today)), strings.Trim(p.before, " ?!.")
+	words, before := language.Lows(language.Read(said, p.Today)), strings.Trim(p.before, " ?!.")
 	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") {
 		return before + " " + by
 	}
@@ -115,7 +118,7 @@ func (p *planner) onward(said string) string {
 	if p.single {
 		return said
 	}
-	return them.ReplaceAllString(which.ReplaceAllString(said, "which of them ${1}${2}"), counts.ReplaceAllString(before, ""))
+	return them.ReplaceAllString(which.ReplaceAllString(said, "${1}${3} of them ${2}${4}"), counts.ReplaceAllString(before, ""))
 }
 
 // orWait is the end's text; an end that waits ends the plan around it too.
@@ -187,6 +190,8 @@ func all(n int, part func(i int) string) string {
 	return strings.TrimSpace(whole.orWait())
 }
 
+// joint is two lists of one thing: "tickets and deals of a customer".
+var joint = regexp.MustCompile(`(?i)^(.*?)(\w+) (?:and|or) (\w+) ((?:of|for|from|in|by|with|about|owned by|assigned to) .+)$`)
 var anything = regexp.MustCompile(`^(?i)(?:search|look) for (.+)$`)
 
 // everywhere is the question for each list whose texts can be searched, of one that does not say where: "search for logins".
@@ -198,6 +203,39 @@ func everywhere(c *match.Catalog, tokens []language.Token) (questions []string) 
 		}
 	}
 	return questions
+}
+
+// choice is what a part may mean, best first; all open to the person, or all closed.
+type choice []*match.Reading
+
+// choose finds the tools that explain every word of a part and use its remark.
+func (p *planner) choose(tokens []language.Token, remark string) choice {
+	clause := match.NewClause(p.Words, tokens, remark)
+	var open, closed choice
+	for _, t := range p.All() {
+		switch r := p.Read(t, clause); {
+		case r == nil || t.Closed && !r.Strong && r.Searches() || t.Writes() && !r.Strong && r.Target == nil && (t.Closed || len(r.Values) == 0 && clause.Remark == "") || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
+		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(schema.ID): // something of many, which it tells of one
+		case t.Closed:
+			closed = append(closed, r)
+		default:
+			open = append(open, r)
+		}
+	}
+	for _, c := range []choice{open, closed} {
+		slices.SortStableFunc(c, func(a, b *match.Reading) int { return p.rank(b) - p.rank(a) })
+	}
+	if len(open) == 0 || len(closed) > 0 && closed[0].Strong && closed[0].Score >= open[0].Score+4 { // clearly
+		return closed
+	}
+	return open
+}
+
+// rank is how likely a reading is: by its words, then by what it is about. Figures, the asker's own record and the last list are likelier than others that say as much.
+func (p *planner) rank(r *match.Reading) int {
+	listed := len(p.lists) > 0 && p.lists[len(p.lists)-1].Tool == r.Tool.Info.Name
+	likelier := listed || r.Measure.Kind != "" || r.Target != nil && r.Target.Entity.Self
+	return 3*r.Score + map[bool]int{true: 7}[listed && p.refers] + map[bool]int{true: 2}[r.Strong] + map[bool]int{true: 1}[likelier]
 }
 
 // decline says what cannot be done, and what to ask instead.
@@ -264,7 +302,7 @@ func refuse(c *match.Catalog, r *match.Reading, of ...string) string {
 	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+append(of, r.Tool.Noun)[0], r.Tool.Info.Roles, offer(c, r.Clause)
 	if shown := r.Tool.Column(key); len(shown.Roles) > 0 && (len(shown.Words) == 1 || r.Asked.Means(english.Stem(english.LastWord(key)))) { // who may list people need not see their pay
 		what, roles = shown.Head(key), shown.Roles
-		if slices.ContainsFunc(c.Open, func(t *match.Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil }) {
+		if r.TellsOwn(key) {
 			instead = "you can ask for your own " + what + "."
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/english"
-	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
 )
@@ -26,7 +26,8 @@ func Label(t *match.Tool, key string) string { return t.Column(key).Head(key) }
 
 // lines names up to ten rows, with the fields that are given, or that were asked for, or with what describes them.
 func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
-	for _, one := range rows[:min(len(rows), maxRows)] {
+	n := cmp.Or(r.Few, maxRows)
+	for _, one := range rows[:min(len(rows), n)] {
 		keys := given
 		if keys == nil {
 			keys = slices.DeleteFunc(relevant(r, one), func(k string) bool {
@@ -41,7 +42,7 @@ func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 		}
 		text += "\n- " + result.Markdown(title) + strings.TrimSuffix(": "+result.Facts(r.Tool.Meta, one, keys), ": ")
 	}
-	if more := len(rows) - maxRows; more > 0 {
+	if more := len(rows) - n; more > 0 {
 		text += fmt.Sprintf("\n- and %d more", more)
 	}
 	return text
@@ -112,7 +113,8 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	case key == "" || slices.Contains(language.Lows(r.Tokens), "against"):
 		return Record(r.Tool, name, data)
 	case data.Masked(key):
-		return hidden(whose+" "+label, r.Tool.Column(key))
+		own := map[bool]string{true: " You can ask for your own " + label + "."}[r.OfPeople() && r.TellsOwn(key)]
+		return hidden(whose+" "+label, r.Tool.Column(key)) + own
 	case isBool && slices.Contains([]string{"is", "are", "does"}, r.Tokens[0].Low):
 		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], result.Markdown(name), label)
 	}
@@ -171,7 +173,10 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 		if slices.ContainsFunc(l.Rows, func(one result.Row) bool { return one.Masked(amount) }) {
 			amount = ""
 		}
-		answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, totals(r, l.Rows, amount), r.Tool.Rows, amount)
+		groups := result.Totals(l.Rows, r.Measure.By, amount, r.Tool.Rows, r.Tool.Meta, r.Measure.Kind)
+		if answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, groups, r.Tool.Rows, amount); len(groups) == 1 && groups[0].Name() == "none" {
+			answer = "I cannot work that out: the list of " + r.Tool.Rows + " does not say the " + r.Measure.Of + " of each."
+		}
 	case r.Measure.Kind == "count": // a part is never taken for the whole
 		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + map[bool]string{true: "more than "}[l.More] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
@@ -185,12 +190,12 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	case before > 0:
 		n, more := len(l.Rows), l.More
 		if r.Skip > 0 { // so many are named at a time
-			n, more = min(n, maxRows), more || n > maxRows
+			n, more = min(n, cmp.Or(r.Few, maxRows)), more || n > cmp.Or(r.Few, maxRows)
 		}
 		last := map[bool]string{true: fmt.Sprintf("number %d to", before+1), false: "the last ones of"}[more]
-		answer = fmt.Sprintf(map[bool]string{true: "Here is %s, the last one of %[3]d:", false: "Here are %s, %s %d:"}[n == 1], strings.Replace(english.Count(n, r.Tool.Rows), " ", " more ", 1), last, before+n) + lines(r, l.Rows)
+		answer = fmt.Sprintf(map[bool]string{true: "Here is %s, " + map[bool]string{true: "number", false: "the last one of"}[more] + " %[3]d:", false: "Here are %s, %s %d:"}[n == 1], strings.Replace(english.Count(n, r.Tool.Rows), " ", " more ", 1), last, before+n) + lines(r, l.Rows)
 	default:
-		answer = map[bool]string{true: "Here are the first ", false: "I found "}[l.More] + counted + which + ":" + lines(r, l.Rows)
+		answer = map[bool]string{true: "Here are the first ", false: "I found "}[l.More && len(l.Rows) > 1] + counted + which + ":" + lines(r, l.Rows)
 	}
 	if l.Remark != "" {
 		answer += "\n\n" + result.Markdown(l.Remark)
@@ -214,6 +219,11 @@ func narrowed(r *match.Reading, about Thing) string {
 	if slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return f.Self }) {
 		parts = append(parts, "yours")
 	}
+	for i := len(parts) - 1; i > 0; i-- {
+		if slices.ContainsFunc(parts[:i], func(said string) bool { return strings.EqualFold(said, parts[i]) }) {
+			parts = slices.Delete(parts, i, i+1)
+		}
+	}
 	return map[bool]string{true: " (" + result.Markdown(strings.Join(parts, ", ")) + ")"}[len(parts) > 0]
 }
 
@@ -228,7 +238,7 @@ func measured(r *match.Reading, which string, l *Answer) string {
 	})
 	if r.Measure.By != "" {
 		which += map[bool]string{true: ", over " + english.Count(len(rows), r.Tool.Rows)}[key != r.Tool.Rows]
-		rows = totals(r, rows, key)
+		rows = result.Totals(rows, r.Measure.By, key, r.Tool.Rows, r.Tool.Meta, r.Measure.Kind)
 	}
 	switch {
 	case len(rows) > 0 && adding[r.Measure.Kind] != "" && r.Measure.By != "":
@@ -271,11 +281,7 @@ func added(r *match.Reading, rows []result.Row, key, which string) string {
 	case "compare":
 		keys = slices.DeleteFunc(slices.Clone(rows[0].Keys), func(k string) bool { return rows[0].Values[k] == nil || rows[0].Text(k) != "" || !result.IsAmount(k) })
 	}
-	all := result.Row{Values: map[string]any{}}
-	for _, k := range keys {
-		all.Values[k] = result.Share(rows, k, by)
-	}
-	return fmt.Sprintf("In all%s, over %s: %s%s.", which, english.Count(len(rows), r.Tool.Rows), strings.TrimPrefix(adding[kind], Label(r.Tool, key)+" "), result.Facts(r.Tool.Meta, all, keys)) + list
+	return fmt.Sprintf("In all%s, over %s: %s%s.", which, english.Count(len(rows), r.Tool.Rows), strings.TrimPrefix(adding[kind], Label(r.Tool, key)+" "), result.Facts(r.Tool.Meta, result.Shares(rows, keys, by), keys)) + list
 }
 
 // ranked names the extreme rows, or the values of a column whose rows have the largest sums.
@@ -287,8 +293,8 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 		slices.Reverse(rows)
 	}
 	keys = slices.DeleteFunc(keys, rows[0].Names)
-	if skip := min(r.Skip, len(rows)); skip > 0 {
-		last := map[bool]string{true: fmt.Sprintf(" to %d", min(skip+maxRows, len(rows)))}[len(rows) > skip+1]
+	if skip := r.Skip; skip > 0 && skip < len(rows) {
+		last := map[bool]string{true: fmt.Sprintf(" to %d", min(skip+cmp.Or(r.Few, maxRows), len(rows)))}[len(rows) > skip+1]
 		return fmt.Sprintf("Number %d%s of %d, by %s:", skip+1, last, len(rows), Label(r.Tool, key)) + lines(r, rows[skip:], keys...)
 	}
 	n := min(m.Count, len(rows))
@@ -307,18 +313,11 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	case n == 1:
 		keys = slices.Concat(keys, slices.DeleteFunc(relevant(r, rows[0]), func(k string) bool { return slices.Contains(keys, k) || rows[0].Values[k] == nil }))
 		keys = keys[:min(len(keys), maxFacts)]
-		return fmt.Sprintf("%s is the %s%s: %s.", result.Markdown(rows[0].Title()+rows[0].Described()), kind, which, result.Facts(r.Tool.Meta, rows[0], keys))
+		of := map[bool]string{true: ", of " + english.Count(len(rows), r.Tool.Rows) + " that you can see"}[len(rows) > 1 && r.OfPeople()]
+		return fmt.Sprintf("%s is the %s%s: %s%s.", result.Markdown(rows[0].Title()+rows[0].Described()), kind, which, result.Facts(r.Tool.Meta, rows[0], keys), of)
 	}
 	if of := cmp.Or(m.Of, r.Tool.Rows); m.OverDates() {
 		return fmt.Sprintf("The %d %s %s%s:", n, kind, of, which) + lines(r, rows[:n], keys...)
 	}
 	return fmt.Sprintf("The %d %s with the %s:", n, cmp.Or(m.Of, r.Tool.Rows), extreme) + lines(r, rows[:n], keys...)
-}
-
-// totals adds up a column over the rows that share a value, or averages it: one row for each value.
-func totals(r *match.Reading, rows []result.Row, key string) []result.Row {
-	named := func(value string) string {
-		return cmp.Or(r.Tool.Column(r.Measure.By).Prose(r.Measure.By, value), "none")
-	}
-	return result.Totals(rows, r.Measure.By, key, r.Tool.Rows, named, r.Measure.Kind)
 }

@@ -1,53 +1,26 @@
-// Package language reads English questions: words, amounts, dates, periods. What it knows of English is in english.yaml; it knows no tool and no company.
+// Package language reads English questions into tokens: words, amounts, dates, periods. It knows no tool and no company.
 package language
 
 import (
-	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
-	"go.yaml.in/yaml/v3"
-
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 )
 
-//go:embed english.yaml
-var vocabulary []byte
-
-// Lexicon is english.yaml. It is read once and never changed.
-type Lexicon struct{ *english.Sections }
-
-// English reads the lexicon.
-func English() *Lexicon {
-	var words map[string][]string
-	if err := yaml.Unmarshal(vocabulary, &words); err != nil {
-		panic(err) // it is part of the program
-	}
-	words["idle"] = slices.Concat(words["idle"], english.Function, words["reading"], words["present"])
-	return &Lexicon{english.NewSections(words)}
-}
-
-// Measures lists the sections of words that ask for something of all rows; the first three do not stand alone.
-var Measures = []string{"sort", "upcoming", "compare", "count", "sum", "average", "newest", "oldest", "highest", "lowest"}
-
-// MayBeValue reports whether a word could be somebody's name or another value.
-func (x *Lexicon) MayBeValue(word string) bool {
-	return !x.Stems["action"][english.Stem(word)] && !x.Is(word, "judgement", "condition", "negation", "self", "pronoun", "further") && !x.Is(word, Measures...)
-}
-
 // plainly puts the plain words for phrases of the same meaning.
-func (x *Lexicon) plainly(tokens []Token) (out []Token) {
+func plainly(tokens []Token) (out []Token) {
 	for len(tokens) > 0 {
 		text, n := english.Plain(Run(tokens))
 		if n == 0 {
 			out, tokens = append(out, tokens[0]), tokens[1:]
 			continue
 		}
-		out, tokens = append(out, x.Read(text, time.Time{})...), tokens[n:]
+		out, tokens = append(out, Read(text, time.Time{})...), tokens[n:]
 	}
 	return out
 }
@@ -58,13 +31,13 @@ var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`,
 var piece = regexp.MustCompile(`^(?s:"([^"]*)"|((?:[\pL\d][^\s"]*)?(?:[\d@_]|\pL\.\p{Ll})(?:[^\s"]*[\pL\d%])?(?:'s?)?)|((?i:because of)\b|[\pL\pM']+)|([.,;:?!])|.)`)
 
 // Read cuts a question into tokens, 400 at most as typed ones are never longer, with plain words for their equals.
-func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
+func Read(text string, today time.Time) (out []Token) {
 	before := ""
 	for text = strings.TrimSpace(quotes.Replace(text)); text != "" && len(out) < 400; text = strings.TrimSpace(text) {
 		found, n := valueAt(text, before, today.UTC())
 		if n == 0 {
 			m := piece.FindStringSubmatch(text)
-			n, found = len(m[0]), x.token(m[1], m[2], m[3], m[4])
+			n, found = len(m[0]), token(m[1], m[2], m[3], m[4])
 		}
 		if text = text[n:]; found.Text == "" {
 			continue
@@ -77,11 +50,11 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 		}
 		out, before = append(out, found), map[bool]string{true: "of", false: found.Low}[found.Owns]
 	}
-	return x.plainly(out)
+	return plainly(out)
 }
 
 // token is that of a piece, of which one part is not empty: "Ada's" owns, "O'Neill" is a name, and a contraction stays whole for its plain words.
-func (x *Lexicon) token(quoted, code, word, mark string) Token {
+func token(quoted, code, word, mark string) Token {
 	owner := strings.TrimSuffix(strings.TrimSuffix(code, "'"), "'s")
 	base, end, found := strings.Cut(strings.TrimLeft(word, "'"), "'")
 	switch {
@@ -125,7 +98,7 @@ func Text(tokens []Token) string {
 	var texts []string
 	for _, t := range tokens {
 		if t.Kind != Mark {
-			texts = append(texts, t.Text+map[bool]string{true: "'s"}[t.Owns])
+			texts = append(texts, t.Text+map[bool]string{true: "'"}[t.Owns]+map[bool]string{true: "s"}[t.Owns && (t.Capital || !english.Plural(t.Low))])
 		}
 	}
 	return strings.Join(texts, " ")
