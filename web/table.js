@@ -88,8 +88,9 @@ export class Table {
   /** count says how many rows there are, and whether that is all. */
   get count() {
     const rows = rowsOf(this.rows.value.length);
-    if (!this.more.value) return t("{rows}, complete", { rows });
-    if (this.hasNext && this.total.value) return t("{n} of {rows} shown", { n: number(this.rows.value.length), rows: rowsOf(this.total.value) });
+    const isPart = this.rows.value.length < (this.total.value ?? 0); // the last page alone, too
+    if (!this.more.value && !isPart) return t("{rows}, complete", { rows });
+    if (isPart && (this.hasNext || !this.more.value)) return t("{n} of {rows} shown", { n: number(this.rows.value.length), rows: rowsOf(this.total.value) });
     return this.hasNext ? t("{rows} shown, more follow", { rows }) : t("{rows} shown of more; ask again to see the rest", { rows });
   }
 
@@ -102,8 +103,8 @@ export class Table {
   get extent() {
     const count = number(this.rows.peek().length);
     if (this.filtered) return t("{n} of {all} loaded rows", { n: number(this.shown.peek().length), all: count });
-    if (!this.more.peek()) return t("{n} rows, complete", { n: count });
     const total = this.total.peek();
+    if (!this.more.peek() && this.rows.peek().length >= (total ?? 0)) return t("{n} rows, complete", { n: count });
     if (total) return t("{n} of {total}, incomplete", { n: count, total: number(total) });
     return t("{n} of more than {least}, incomplete", { n: count, least: number(this.#read) });
   }

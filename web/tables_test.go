@@ -51,7 +51,7 @@ func TestListIsOneTable(t *testing.T) {
 	p.ask("All employees and tasks")
 	p.Sees("[data-turn=done] [data-text]", "Five and three.")
 	got := eval[string](p, `[...document.querySelectorAll("[data-row-count]")].map((node) => node.textContent).join(", ")`)
-	if want := "5 rows, complete, 3 rows, complete, 1 row, complete"; got != want {
+	if want := "5 rows, complete, 3 rows, complete, 1 of 3 rows shown"; got != want {
 		t.Errorf("the tables have %s, want %s", got, want)
 	}
 	how := eval[string](p, `(() => { document.querySelector("[data-how]").open = true; return document.querySelector("[data-how]").innerText })()`)
