@@ -9,7 +9,7 @@ import (
 var alike = [...]string{
 	"break split divide", "delete remove erase", "dismiss fire sack terminate discharge", "increase raise boost lift bump", "decrease reduce lower cut",
 	"change update modify edit alter adjust set", "create add register", "close resolve", "start begin",
-	"record profile detail info information data file entry card", "report subordinate", "owned owns owner assigned", "location office city site place where",
+	"record profile detail info information data file entry card", "report subordinate", "owned owns owner assigned handles handling", "location office city site place where",
 	"email mail e-mail", "cost price amount value", "organisation organization org organizational organisational", "author writer", "kind type category",
 	"birthday birth", "hierarchy structure", "chart diagram tree",
 }

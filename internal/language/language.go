@@ -25,7 +25,7 @@ func plainly(tokens []Token) (out []Token) {
 	return out
 }
 
-var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ")
+var quotes = strings.NewReplacer(">=", " at least ", "≥", " at least ", "<=", " at most ", "≤", " at most ", ">", " over ", "<", " under ", "’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ")
 
 // piece is a quotation; a run with a digit or a dot inside, as in ids; a word; a mark; or a sign that says nothing.
 var piece = regexp.MustCompile(`^(?s:"([^"]*)"|((?:[\pL\d][^\s"]*)?(?:[\d@_]|\pL\.\p{Ll})(?:[^\s"]*[\pL\d%])?(?:'s?)?)|((?i:because of)\b|[\pL\pM']+)|([.,;:?!])|.)`)

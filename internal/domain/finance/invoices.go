@@ -54,6 +54,9 @@ func (s *Server) invoices() []tool.Tool {
 		}, {
 			Said: `\b(outstanding|owed?|owes?|owing|receivables?)\b.*\b(customers?|clients?|us)\b|\b(customers?|clients?)\b.*\b(owe|outstanding)\b|\b(we are|are we) (being )?owed\b`,
 			Tell: "What customers owe is not kept here: invoices are those of vendors",
+		}, {
+			Said: `\bwhen (was|were|did|is|are) .*\b(paid|pay)$`,
+			Tell: "When invoices were paid is not kept here, only when they were written and fall due",
 		}},
 	}, s.listInvoices)}
 }

@@ -19,7 +19,7 @@ type Pipeline struct {
 	ClosedWon         float64         `json:"closed_won" jsonschema_description:"Value of the deals won in the quarter, US dollars." field:"unit=USD,aka=won|revenue"`
 	Target            float64         `json:"target" jsonschema_description:"The quota of the quarter, US dollars; 0 when none is set." field:"unit=USD,aka=quota|goal"`
 	AttainmentPercent int             `json:"attainment_percent" jsonschema_description:"closed_won in per cent of target." field:"label=Attainment,unit=percent,aka=quota"`
-	Scope             string          `json:"scope" jsonschema_description:"Whose deals were added up."`
+	Scope             string          `json:"scope" jsonschema_description:"Whose deals were added up." field:"label=Covers"`
 }
 
 // PipelineStage is one stage of the pipeline.
