@@ -113,8 +113,7 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	case key == "" || slices.Contains(language.Lows(r.Tokens), "against"):
 		return Record(r.Tool, name, data)
 	case data.Masked(key):
-		own := map[bool]string{true: " You can ask for your own " + label + "."}[r.OfPeople() && r.TellsOwn(key)]
-		return hidden(whose+" "+label, r.Tool.Column(key)) + own
+		return hidden(r, whose+" "+label, key)
 	case isBool && slices.Contains([]string{"is", "are", "does"}, r.Tokens[0].Low):
 		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], result.Markdown(name), label)
 	}
@@ -138,14 +137,15 @@ func Hidden(r *match.Reading, rows []result.Row) string {
 	for _, key := range keys {
 		masked := slices.DeleteFunc(slices.Clone(rows), func(one result.Row) bool { return !one.Masked(key) })
 		if n := len(masked); n > 0 {
-			return hidden("The "+Label(r.Tool, key)+" of "+english.Count(n, r.Tool.Rows), r.Tool.Column(key))
+			return hidden(r, "The "+Label(r.Tool, key)+" of "+english.Count(n, r.Tool.Rows), key)
 		}
 	}
 	return ""
 }
 
-func hidden(what string, f *match.Field) string {
-	return what + " is hidden from you. It is shown to " + cmp.Or(result.Join(f.Roles, "or"), "others") + "."
+func hidden(r *match.Reading, what, key string) string {
+	own := map[bool]string{true: " You can ask for your own " + Label(r.Tool, key) + "."}[r.OfPeople() && r.TellsOwn(key)]
+	return what + " is hidden from you. It is shown to " + cmp.Or(result.Join(r.Tool.Column(key).Roles, "or"), "others") + "." + own
 }
 
 // askedField is the one field of a record that the question's words name best.
