@@ -184,7 +184,7 @@ func TestFiguresOnCardsSayWhichWayTheyGo(t *testing.T) {
 		{"sales", "close_deal", "actual_value", 65_000, "as won for $65,000?\nThis cannot be undone."},
 		{"support", "close_ticket", "customer_notified", true, "According to the request, the customer was notified."},
 		{"support", "close_ticket", "customer_notified", false, "According to the request, the customer was not notified."},
-		{"support", "close_ticket", "resolution_type", "solved", "as solved, with the resolution below?\nThis cannot be undone."},
+		{"support", "close_ticket", "resolution_type", "solved", "with the resolution below?\nNo other outcome is named, so it is recorded as solved. This cannot be undone."},
 	} {
 		call := calls[c.tool]
 		p := w.call(t, account(t, call.who).Principal(), c.server, c.tool, call.changed(c.field, c.value)).Pending()

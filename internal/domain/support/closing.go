@@ -22,6 +22,9 @@ type closeTicket struct {
 	CustomerNotified *bool  `json:"customer_notified,omitempty" jsonschema_description:"Whether the customer was informed; leave it out when that is not known"`
 }
 
+// solved is the type of a resolution for which a request names none.
+const solved = "solved"
+
 // closingPreview is shown before a ticket is closed.
 type closingPreview struct {
 	TicketID           string `json:"ticketId"`
@@ -50,8 +53,12 @@ func (c closingPreview) Message() tool.Sentence {
 	case c.CustomerNotified != nil:
 		notice = "According to the request, the customer was not notified. "
 	}
-	return tool.Say("Close ticket %s (%s priority, %s) as %s, with the resolution below?\n%sThis cannot be undone.",
-		c.TicketID, c.Priority, tool.Plain(readable(c.CurrentStatus)), tool.Plain(readable(c.ResolutionType)), tool.Plain(notice))
+	as := " as " + readable(c.ResolutionType)
+	if c.ResolutionType == solved { // which the request need not say
+		as, notice = "", "No other outcome is named, so it is recorded as solved. "+notice
+	}
+	return tool.Say("Close ticket %s (%s priority, %s)%s, with the resolution below?\n%sThis cannot be undone.",
+		c.TicketID, c.Priority, tool.Plain(readable(c.CurrentStatus)), tool.Plain(as), tool.Plain(notice))
 }
 
 // readable writes a value of an enumeration for people.
