@@ -44,6 +44,7 @@ const fields = pairs(`
   Comments = Kommentare
   Company = Firma
   Contact = Kontakt
+  Covers = Umfasst
   Content = Inhalt
   Country = Land
   Created at = Angelegt am

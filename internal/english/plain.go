@@ -37,6 +37,7 @@ var instead = map[string]string{
 	"are the invoices about": "did we pay for, do we pay for",
 	"are the invoices of":    "did we pay, do we pay, did the company pay",
 	"performance":            "perf",
+	"did i spend":            "have i spent, i have spent, i spent",
 	"tickets":                "tix",
 	"unpaid":                 "need to pay, have to pay, must pay, left to pay",
 	"delete":                 "get rid of",

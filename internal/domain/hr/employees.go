@@ -22,7 +22,7 @@ type Employee struct {
 	ManagerID   *string                   `json:"manager_id" jsonschema:"oneof_type=string;null,format=uuid"`
 	ManagerName *string                   `json:"manager_name" jsonschema:"oneof_type=string;null" field:"label=Manager,aka=boss|supervisor|report to"`
 	HireDate    string                    `json:"hire_date" jsonschema:"format=date" field:"label=Hired,aka=start|joined|serving|tenure"`
-	Salary      access.Sensitive[float64] `json:"salary" mask:"pay" jsonschema:"minimum=0" db:"-" field:"unit=USD,aka=pay|paid|payroll|wage|earn|earner|make|compensation|remuneration|income"`
+	Salary      access.Sensitive[float64] `json:"salary" mask:"pay" jsonschema:"minimum=0" db:"-" field:"unit=USD,aka=pay|paid|payroll|wage|earn|earner|make|compensation|remuneration|payslip|paycheck|income"`
 	SSN         string                    `json:"ssn" mask:"pay" jsonschema:"pattern=^\\d{3}-\\d{2}-\\d{4}$" field:"label=SSN"`
 	Phone       string                    `json:"phone" mask:"phone,last4" field:"aka=telephone|mobile"`
 	Location    string                    `json:"location" field:"aka=office|city|site"`

@@ -206,6 +206,11 @@ type Filter struct {
 // reader explains the words of a clause by those of the tool.
 type reader struct{ *Reading }
 
+// alike reports whether an input of this or another list of the same things fits.
+func (r reader) alike(fits func(*Field) bool) bool {
+	return slices.ContainsFunc(r.c.Open, func(t *Tool) bool { return t.head == r.Tool.head && t.Inputs.First(fits) != nil })
+}
+
 // take gives n tokens a use, for so many points.
 func (r *Reading) take(as use, at, n, score int) {
 	for i := at; i < at+n; i++ {

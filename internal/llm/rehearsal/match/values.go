@@ -185,7 +185,10 @@ func (r reader) choices() {
 			for i := range r.Tokens {
 				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.has("who") || r.low(i-1) == "who" && r.has("most", "fewest") && len(p.Words) == 1 || r.low(i+1) == "the" && english.Plural(r.low(i-1)), f.Is(schema.Number) && r.has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
 				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                                                                                                           // "Acme Enterprise"
-				happened := f.Is(schema.Choice) && (dated || strings.HasSuffix(strings.Join(p.Words, " "), "ed") && !strings.HasSuffix(r.low(i), "ed")) && r.Tool.column(func(f *Field) bool { return f.Is(schema.Date) && slices.Contains(f.Synonyms, r.low(i)) }).Name != ""          // "opened this week", "due to close"
+				state := strings.HasSuffix(strings.Join(p.Words, " "), "ed") && !strings.HasSuffix(r.low(i), "ed")
+				happened := f.Is(schema.Choice) && r.Tool.column(func(f *Field) bool {
+					return f.Is(schema.Date) && (dated && slices.Contains(f.Synonyms, r.low(i)) || state && r.low(i) != "" && f.also[r.Tokens[i].Stem])
+				}).Name != "" // "opened this week", "what closes next"
 				if f.Is(schema.Choice) && r.taken(f) && (r.low(i-1) == "and" || r.low(i-1) == "or") && r.reads(i, p.Words) {
 					r.negations++ // "high and critical tickets" are two questions
 				}
@@ -217,7 +220,8 @@ func (r reader) choices() {
 
 // topic takes all of the text behind "tickets about" as what is searched for, whatever else its words mean. A list is not meant where another one of the same things can be searched for several words.
 func (r reader) topic(i int) {
-	if !r.x.Is(r.low(i), "topic") && (r.low(i) != "for" || !r.has("search")) || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
+	with := r.low(i) == "with" && r.low(i+1) != "" && !r.Tokens[i+1].Capital && r.uses[i+1] == unread && r.Tool.source[r.Tokens[i+1].Stem] == nowhere && r.x.MayBeValue(r.low(i+1)) && !r.x.Is(r.low(i+1), "idle") && r.Tool.Lists()
+	if !with && !r.x.Is(r.low(i), "topic") && (r.low(i) != "for" || !r.has("search")) || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
 		return
 	}
 	texts := func(f *Field) bool { return f.Is(schema.Search) }
@@ -250,17 +254,12 @@ func (r reader) topic(i int) {
 	r.take(given, i+1, end-i-1, 0)
 }
 
-// alike reports whether an input of this or another list of the same things fits.
-func (r reader) alike(fits func(*Field) bool) bool {
-	return slices.ContainsFunc(r.c.Open, func(t *Tool) bool { return t.head == r.Tool.head && t.Inputs.First(fits) != nil })
-}
-
 // leavesTopic reports whether a word goes on with the question behind the text that is searched for: a value that narrows it, or a word of its sentence.
 func (r reader) leavesTopic(i int) bool {
 	t, next := r.Tokens[i], append(slices.Clone(r.Tokens[i+1:]), language.Token{Kind: language.Mark})[0]
 	return r.uses[i] == given || t.Kind == language.Date || t.Kind == language.Mark ||
 		slices.Contains([]string{"that", "which", "who", "are", "is", "was", "were", "do", "does", "did", "have", "has", "since", "please", "thanks", "thx", "kindly"}, t.Low) ||
-		slices.Contains([]string{"in", "from", "by", "with"}, t.Low) && (next.Capital || next.Kind == language.Date || r.x.Is(next.Low, "self")) ||
+		slices.Contains([]string{"in", "from", "by", "with"}, t.Low) && (t.Low != "in" || r.Tool.column(func(f *Field) bool { return f.has("location", "city") }).Name != "") && (next.Capital || next.Kind == language.Date || r.x.Is(next.Low, "self")) ||
 		t.Low == "and" && r.x.Is(next.Low, "reading", "present", "self")
 }
 
@@ -322,7 +321,7 @@ func (r reader) measure(i int) {
 // extent reads how many rows "top" asks for, and of what; its phrase ends at end.
 func (r reader) extent(end int) {
 	m := &r.Measure
-	if r.low(1) == "are" || english.Plural(r.low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.low(end-1) != "most") { // not "who has the most days?"
+	if r.low(1) == "are" || r.isAnchor(end+1) && english.Plural(r.low(end+1)) && r.low(end) != "" && r.uses[end] == given || english.Plural(r.low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.low(end-1) != "most") { // not "who has the most days?"
 		m.Count = 5 // are "the biggest orders"
 	}
 	if limit, ok := r.Args["limit"].(float64); ok && m.Kind != "count" {

@@ -148,9 +148,12 @@ func (r *Reading) name(i int) {
 	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
-		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.low(e.at-1) == "of", Named: (e.owns || r.low(e.at-1) == "does") && r.x.IsOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
+		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.low(e.at-1) == "of", Named: (e.owns || r.low(e.at-1) == "does" || r.low(e.at-1) == "of" && r.Tokens[e.at].Kind == language.Quoted) && r.x.IsOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
 	default:
 		return
+	}
+	if prep := r.low(e.at - 1); (prep == "and" || prep == "or") && e.at > 1 && r.uses[e.at-2] == given && !r.Tool.Writes() && r.Target == nil { // "in Seattle or Austin" are two questions
+		r.negations++
 	}
 	if e.Code && e.sort != "" {
 		r.Strong, r.anchored = true, true
@@ -214,7 +217,7 @@ func (r *Reading) entity(i int) Entity {
 	e.turned = before > 0 && r.Tool.column(func(f *Field) bool {
 		return len(f.Words) == 2 && f.Words[1] == r.low(before) && english.Stem(f.Words[0]) == r.Tokens[before-1].Stem
 	}).Name != ""
-	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order || r.low(i-1) == "on" && r.has("spend", "spent", "pay", "paid")
+	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order || r.low(r.beforeValue(i)) == "on" && r.has("spend", "spent", "pay", "paid")
 	e.guess = !sure && !e.owns && r.Tokens[i].Kind == language.Word && (!r.Tokens[i].Capital || i == r.Order)
 	e.owns = e.owns || r.low(i-1) == "did" || r.low(i-1) == "does" && r.low(e.end) == "have"
 	return e
@@ -242,7 +245,7 @@ func (r *Reading) columnBefore(at int) string {
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
 func (r *Reading) mayFilter(e Entity) bool {
 	other := func(f Filter) bool {
-		return f.Text != "" && !f.Located && !doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && (r.Tokens[e.at].Capital || r.low(e.at-1) == "on"))
+		return f.Text != "" && !f.Located && !doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && (r.Tokens[e.at].Capital || r.low(r.beforeValue(e.at)) == "on"))
 	}
 	return r.Tool.Lists() && (r.Target == nil || e.Located || r.Target.Input == r.Tool.Relation() && !r.waits() && !e.owns && !r.Tokens[e.at-1].Owns) && !slices.ContainsFunc(r.Filters, other)
 }
@@ -254,7 +257,7 @@ func (r *Reading) ofOther(e Entity) bool {
 		return !identified && (e.Text[0] <= '9' || !r.Tool.Names(e.sort))
 	}
 	behind := r.isAnchor(e.at-1) && !r.Tool.Writes() // "the sales department"
-	return (r.Tool.Writes() || e.guess || behind || e.owns) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
+	return (r.Tool.Writes() || e.guess || behind || e.owns || english.Plural(r.low(e.at))) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
 		known := func(t *Tool) bool { return t.Names(w.Stem) || behind && t.source[w.Stem] >= inColumns }
 		return w.Kind == language.Word && !w.Capital && slices.ContainsFunc(r.c.All(), known)
 	})

@@ -140,6 +140,10 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		if f.Located && len(l.Rows) == 0 {
 			l.Rows, known = ofPeople(p, r.Tool, some, f)
 		}
+		if f.Located && len(l.Rows) == 0 && !known && len(r.Filters) > 1 { // a place in what is searched for
+			f.Located = false
+			l.Rows = slices.DeleteFunc(slices.Clone(some), func(one result.Row) bool { return !fits(p.Catalog, one, f) })
+		}
 		if plain := strings.ToLower(f.Text) == f.Text && f.Column == "" && f.Keeps == nil && f.Values == nil; plain && len(f.Words) > 1 && len(r.Args)+len(r.Filters) == 1 && len(l.Rows) == 0 { // no name
 			l.Rows = result.Having(some, f.Words)
 			l.Remark = map[bool]string{true: "Nothing has all of these words; these have some of them."}[len(l.Rows) > 0]

@@ -118,7 +118,7 @@ func (p *planner) answer(question string) string {
 				return decline(p.Catalog, tokens)
 			}
 			if slices.ContainsFunc(plans, func(c choice) bool {
-				return c[0].Tool.Closed && len(language.Lows(c[0].Tokens)) == 1 || !c[0].Strong && (len(c[0].Tokens) == 1 || !c[0].OpensAnew(p.Words))
+				return c[0].Tool.Closed && len(slices.DeleteFunc(language.Lows(c[0].Tokens), func(w string) bool { return p.Words.Is(w, "idle") })) == 1 || !c[0].Strong && (len(c[0].Tokens) == 1 || !c[0].OpensAnew(p.Words))
 			}) {
 				if text := p.both(tokens); text != "" {
 					return text
@@ -171,7 +171,7 @@ func (p *planner) tokens(question string) []language.Token {
 			if named = cmp.Or(shown[n-1][1], shown[n-1][2]); shown[n-1][1] == "" && len(p.lists) > 0 {
 				tokens[i+1] = language.Read(english.Singular(english.LastWord(p.Named(p.lists[len(p.lists)-1].Tool).Rows)), p.Today)[0]
 			}
-		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || p.Words.Is(next.Low, "superior") && slices.ContainsFunc(language.Lows(tokens), asks) && !p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "what does my boss earn?", "in my department"
+		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || p.Words.Is(next.Low, "superior") && slices.ContainsFunc(language.Lows(tokens), asks) && (!p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") || slices.Contains(language.Lows(tokens), "of")) || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "what does my boss earn?", "in my department"
 			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
 			if named = append(pointing.FindStringSubmatch(said), "", "")[1]; named != "" {
 				tokens[i+1] = language.Token{Kind: language.Mark}
@@ -319,7 +319,7 @@ func (p *planner) order(c choice) string {
 func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	of, last, shown := &match.Tool{}, &speak.Answer{}, 0 // that no word names
 	for _, a := range p.lists {
-		if t := p.Named(a.Tool); t.Info.Name != "" && (asked || further(p.Words, t, tokens, p.before)) {
+		if t := p.Named(a.Tool); t.Info.Name != "" && len(a.Rows) > 0 && (asked || further(p.Words, t, tokens, p.before)) {
 			first := a.Args["cursor"] == nil && a.Args["offset"] == nil
 			of, last, shown = t, a, len(a.Rows)+map[bool]int{false: shown}[first]
 		}
@@ -356,7 +356,7 @@ func (p *planner) smallTalk() string {
 	words := language.Lows(tokens)
 	says := func(section string) bool { return p.Words.Only(section, words) }
 	switch {
-	case says("thanks"):
+	case says("thanks") && (len(p.lists) == 0 || !slices.ContainsFunc(words, func(w string) bool { return p.Words.Is(w, "further") })):
 		return "You are welcome."
 	case len(words) == 0, says("hello"), says("help"):
 		return map[bool]string{false: "Please ask a question; ", true: "I answer from this company's data what you may see, and pass on the changes that you ask for, for you to approve; "}[says("help")] + offer(p.Catalog, match.Clause{Order: -1})

@@ -74,7 +74,7 @@ func answersIn(messages []agent.Message) (out []*speak.Answer) {
 // further reports whether words ask for no more than the rows that come next in a list, in its own words or in those of the question before.
 func further(x *lexicon.Lexicon, of *match.Tool, tokens []language.Token, before string) bool {
 	return slices.ContainsFunc(tokens, func(w language.Token) bool { return x.Is(w.Low, "further") }) && !slices.ContainsFunc(tokens, func(w language.Token) bool {
-		return w.Kind == language.Word && !x.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun") && !of.Anchors(w.Stem) && !slices.Contains(english.Prose(before), w.Low) || x.Is(w.Low, "condition") && w.Low != "would"
+		return w.Kind == language.Word && !x.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun", "praise") && !of.Anchors(w.Stem) && !slices.Contains(english.Prose(before), w.Low) || x.Is(w.Low, "condition") && w.Low != "would"
 	})
 }
 
@@ -110,7 +110,11 @@ func (p *planner) onward(said string) string {
 		return before + " " + of[1]
 	}
 	if n := p.Words.Phrase("narrow", words); n > 0 {
-		return before + " " + strings.TrimSuffix(strings.Join(words[n:], " "), " ones")
+		to := strings.TrimSuffix(strings.Join(words[n:], " "), " ones")
+		if len(p.choose(language.Read(before+" "+to, p.Today), "")) == 0 { // "only sales"
+			to = "in " + to
+		}
+		return before + " " + to
 	}
 	if len(words) == 0 || p.Words.Is(words[0], "action") {
 		return said
@@ -233,7 +237,8 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 
 // rank is how likely a reading is: by its words, then by what it is about. Figures, the asker's own record and the last list are likelier than others that say as much.
 func (p *planner) rank(r *match.Reading) int {
-	listed := len(p.lists) > 0 && p.lists[len(p.lists)-1].Tool == r.Tool.Info.Name
+	coded := slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Sort != "" }) // which one that tells it is about
+	listed := len(p.lists) > 0 && p.lists[len(p.lists)-1].Tool == r.Tool.Info.Name && !coded
 	likelier := listed || r.Measure.Kind != "" || r.Target != nil && r.Target.Entity.Self
 	return 3*r.Score + map[bool]int{true: 7}[listed && p.refers] + map[bool]int{true: 2}[r.Strong] + map[bool]int{true: 1}[likelier]
 }
@@ -250,7 +255,7 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) && (r.Strong || r.Target != nil) || r.Strong && !r.Tool.Writes()); {
 		case lacks != "":
 			return "I can't do that here. " + lacks + "; " + offer(c, clause)
-		case i == 0 && closed && len(c.Open) > 0: // to one for whom nothing is open, no role tells what is missing
+		case i < 3 && r.Tool.Closed && r.Tool.Lists() && !c.Words.Is(clause.Verb, "action") && r.Tool.Columns.First(func(f *match.Field) bool { return len(f.Roles) > 0 && r.Relevance(f.Name) > 4 }) != nil, i == 0 && closed && len(c.Open) > 0: // to one for whom nothing is open, no role tells what is missing
 			return refuse(c, r)
 		case c.Words.Is(clause.Verb, "inventing"):
 			why = " because I invent no texts: I only pass yours on"
