@@ -209,6 +209,11 @@ func TestMetadataReportsTruncation(t *testing.T) {
 	if m := second.Metadata; m.Hint != "Showing 1 more note. Results are incomplete. Narrow by author." || m.Hint != m.Warning || m.TotalEstimate != "2+" {
 		t.Errorf("the second page of three: %+v", m)
 	}
+	var third result.Envelope
+	_ = json.Unmarshal(h.Encode(h.Call(ann, "list_notes", json.RawMessage(`{"limit":1,"cursor":"`+second.Metadata.NextCursor+`"}`))), &third)
+	if m := third.Metadata; m.HasMore || m.TotalEstimate != "3" {
+		t.Errorf("the third page of three: %+v", m)
+	}
 	var last result.Envelope
 	_ = json.Unmarshal(h.Encode(h.Call(ann, "list_notes", json.RawMessage(`{"limit":2,"cursor":"`+m.NextCursor+`"}`))), &last)
 	if m := last.Metadata; m.HasMore || m.TotalEstimate != "3" || m.TotalCount != "3" || m.Warning != "" || m.Hint != "The last one of the 3 notes." {
