@@ -367,8 +367,8 @@ func (p *planner) smallTalk() string {
 	case len(p.answers) > 0:
 		return ""
 	}
-	if of := field.FindStringSubmatch(strings.Join(words, " ")); p.single && of != nil && words[0] != "and" && p.Knows(english.Stem(english.LastWord(of[1]))) && !p.Lists(english.LastWord(of[1])) && !slices.ContainsFunc(words, func(w string) bool { return w != "who" && p.Words.Is(w, "further", "present", "action") }) {
-		if e := run(func() string { return p.answer("what is the " + of[1] + " of " + p.subject) }); !e.none {
+	if asked := ofOne(p, words); asked != "" {
+		if e := run(func() string { return p.answer(asked) }); !e.none {
 			return e.orWait()
 		}
 	}

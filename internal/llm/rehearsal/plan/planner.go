@@ -125,6 +125,17 @@ func (p *planner) onward(said string) string {
 	return them.ReplaceAllString(which.ReplaceAllString(said, "${1}${3} of them ${2}${4}"), counts.ReplaceAllString(before, ""))
 }
 
+// ofOne is the question for a field of the thing that was named last, if the words name no more than the field: "the due date?"
+func ofOne(p *planner, words []string) string {
+	named := append(field.FindStringSubmatch(strings.Join(words, " ")), "", "")[1]
+	goesOn := func(w string) bool { return w != "who" && p.Words.Is(w, "further", "present", "action") }
+	last := english.LastWord(named)
+	if !p.single || named == "" || words[0] == "and" || !p.Knows(english.Stem(last)) || p.Lists(last) || slices.ContainsFunc(words, goesOn) {
+		return ""
+	}
+	return "what is the " + named + " of " + p.subject
+}
+
 // orWait is the end's text; an end that waits ends the plan around it too.
 func (e end) orWait() string {
 	if e.waits {
