@@ -274,102 +274,8 @@ func (r reader) reads(i int, words []string) bool {
 	return len(words) > 0
 }
 
-// measure finds "how many", "total", "top 5", "budget against spend".
-func (r reader) measure(i int) {
-	words := r.lows(i)
-	if r.low(i) == "by" && r.low(i+1) != "" && r.low(i+2) == "" && r.Measure.Kind == "" && r.Tool.Lists() { // "spend by vendor", "customers by revenue"
-		kind := map[bool]string{true: "sum", false: "count"}[r.Tool.column(func(f *Field) bool { return f.amount() && r.any(f.says) }).Name != ""]
-		r.Measure = Measure{Kind: kind}
-		if r.extent(i); r.Measure.By == "" {
-			r.Measure = Measure{}
-		}
-		if r.Tool.column(func(f *Field) bool { return f.Is(schema.Number, schema.Date) && f.says(english.Stem(r.low(i+1))) }).Name != "" {
-			r.Measure = Measure{Kind: "sort", Count: 1 << 30}
-			r.take(read, i, 1, 0)
-		}
-	}
-	for _, kind := range lexicon.Measures {
-		n := r.x.Phrase(kind, words)
-		switch {
-		case !r.Tool.Lists() || n == 0 || i > 0 && r.Tokens[i].Capital || (r.low(i) == "low" || r.low(i) == "high") && r.Tool.column(func(f *Field) bool { return f.Is(schema.Number) && f.says(english.Stem(r.low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
-		case kind != "upcoming" && (r.Measure.Kind == "" || r.Measure.Kind == "sum" && !strings.Contains("count sum average", kind)): // "how much was the last one?"
-			r.Measure = Measure{Kind: kind, Count: map[bool]int{true: 1 << 30, false: 1}[kind == "sort"]}
-			r.take(read, i, n, 0)
-			r.extent(i + n)
-		case kind == "upcoming" && r.Measure.Kind == "" && (r.Tool.source[r.Tokens[i].Stem] < inColumns || !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self")): // the nearest of the days to come
-			due := r.Tool.column(func(f *Field) bool { return f.Is(schema.Date) && f.has("due", "expected") }).Name
-			if r.low(i) == "soon" && r.Tool.column(func(f *Field) bool { return f.has("due") }).Name != "" { // what is late is due soon, too
-				continue
-			}
-			if r.among(schema.Date, due, func(day string, _ float64) bool {
-				return day >= r.c.Today.Format(time.DateOnly) || strings.HasPrefix(due, "next_") // what is late comes next, too
-			}) {
-				r.Measure = Measure{Kind: "oldest", Count: map[bool]int{true: 5, false: 1}[r.low(i) == "soon"], Column: r.Filters[len(r.Filters)-1].Column}
-				r.take(read, i, n, 1)
-				r.extent(i + n)
-			}
-			latest := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Date) && f.side == upper && f.has("due") && !r.taken(f) })
-			if strings.HasPrefix(due, "next_") && latest != nil { // by which there is one row of each
-				r.Args[latest.Name] = r.c.Today.AddDate(2, 0, 0).Format(time.DateOnly)
-			}
-		case kind == "sum": // "how many … in total"
-			r.take(read, i, n, 0)
-		}
-	}
-}
-
-// extent reads how many rows "top" asks for, and of what; its phrase ends at end.
-func (r reader) extent(end int) {
-	m := &r.Measure
-	if r.low(1) == "are" || r.isAnchor(end+1) && english.Plural(r.low(end+1)) && r.low(end) != "" && r.uses[end] == given || english.Plural(r.low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.low(end-1) != "most") { // not "who has the most days?"
-		m.Count = 5 // are "the biggest orders"
-	}
-	if limit, ok := r.Args["limit"].(float64); ok && m.Kind != "count" {
-		m.Count = int(limit)
-		delete(r.Args, "limit") // the rows are chosen among all of them
-	}
-	named := func(t language.Token) bool { return r.Tool.source[t.Stem] >= inSynonym }
-	for at, t := range r.Tokens {
-		whose := r.x.Is(t.Low, "who")
-		each := slices.Contains([]string{"each", "per", "every", "by"}, r.low(at-1))
-		of := r.Tool.column(func(f *Field) bool {
-			ours := f.Is(schema.Title) && !r.x.IsOurs(r.Tool.head) && len(f.Words) > 0 && r.x.IsOurs(english.Stem(f.Words[0])) // employee_name
-			return f.Is(schema.Text, schema.Choice) && (f.says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder")) || whose && ours
-		}).Name
-		name := r.Tool.column(func(f *Field) bool {
-			return (len(f.Words) == 2 && f.Words[1] == "name" || r.x.Is(f.Name, "holder")) && f.says(t.Stem)
-		}).Name // customer_name for "customers"
-		switch {
-		case !r.free(at) || m.OverDates() || m.Kind == "sort":
-		case of+name != "" && each && strings.Contains("count sum average", m.Kind):
-			m.By, m.Of = cmp.Or(of, name), t.Low
-			r.take(read, at-1, 2, 1)
-		case r.has("most", "fewest") && (whose || r.low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
-			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"
-			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool { return named(t) && english.Plural(t.Low) }) && !r.any(r.Tool.Column(r.Tool.Amount()).says)]
-			r.take(read, at, 1, 4)
-		case m.Kind != "count" && m.Kind != "compare" && result.IsAmount(r.Tool.Amount()) && name != "" && (english.Plural(t.Low) || r.low(at+1) == "") && !r.isAnchor(at) && (!r.isAnchor(end) || at == end+1):
-			m.By, m.Of, m.Count = name, t.Low, map[bool]int{true: m.Count, false: 1}[english.Plural(t.Low)]
-			r.take(read, at, 1, 4)
-		case of != "" && r.low(at-1) == "which" && m.Kind == "highest" && r.Tool.Amount() == "": // "which department is the biggest?"
-			m.By, m.Of, m.Count, m.Column = of, t.Low, 1, r.Tool.Rows
-			r.take(read, at, 1, 4)
-		}
-	}
-}
-
-// topFirst has a list put the highest amounts first, if it can: one page has them.
-func (r reader) topFirst() {
-	amount := r.Tool.Amount()
-	f := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Order) && slices.Contains(f.Enum, amount+"_desc") })
-	other := r.Tool.column(func(f *Field) bool { return f.Is(schema.Number) && f.Name != amount && r.Relevance(f.Name) > 0 })
-	if f != nil && r.Measure.Kind == "highest" && r.Measure.By == "" && !r.taken(f) && other.Name == "" {
-		r.Args[f.Name], r.Measure.Column = amount+"_desc", amount
-	}
-}
-
 // relation finds a word for a relation of people ("my team"), of this list or of another whose rows narrow it.
-func (r *Reading) relation(i int) {
+func (r reader) relation(i int) {
 	s := r.Tokens[i].Stem
 	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
 		f := from.Relation()
@@ -377,9 +283,9 @@ func (r *Reading) relation(i int) {
 		if f == nil || ofNone || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Columns.First(from.Identified) == nil {
 			continue
 		}
-		if unit := r.low(i - 1); r.x.Is(r.low(i), "unit") && r.free(i-1) && r.x.IsOurs(from.head) && r.Tokens[i-1].Kind == language.Word && !r.Tokens[i-1].Owns && r.x.MayBeValue(unit) && !r.x.IsOurs(r.Tokens[i-1].Stem) && !r.x.Is(unit, "present", "reading", "idle", "who", "place", "owner", "bulk") && !slices.Contains(english.Function, unit) { // "the sales team"
+		if r.follows(i) && r.x.IsOurs(from.head) { // "the sales team"
 			if from == r.Tool {
-				r.Filters = append(r.Filters, Filter{Entity: Entity{Text: r.Tokens[i-1].Text, Words: []string{unit}, Located: true, at: i - 1, end: i}})
+				r.Filters = append(r.Filters, Filter{Entity: Entity{Text: r.Tokens[i-1].Text, Words: []string{r.low(i - 1)}, Located: true, at: i - 1, end: i}})
 				r.take(given, i-1, 1, 2)
 				r.take(read, i, 1, inNoun.weight()+1)
 			}
@@ -389,6 +295,15 @@ func (r *Reading) relation(i int) {
 		r.take(read, i, 1, map[bool]int{true: inNoun.weight() + 1, false: 1}[from == r.Tool]) // another's does not tell what is asked for
 		return
 	}
+}
+
+// follows reports whether a team or the like, the i-th token, is of what the word before it says.
+func (r reader) follows(i int) bool {
+	of := r.low(i - 1)
+	if !r.x.Is(r.low(i), "unit") || !r.free(i-1) || r.Tokens[i-1].Kind != language.Word || r.Tokens[i-1].Owns {
+		return false
+	}
+	return r.x.MayBeValue(of) && !r.x.IsOurs(r.Tokens[i-1].Stem) && !r.x.Is(of, "present", "reading", "idle", "who", "place", "owner", "bulk") && !slices.Contains(english.Function, of)
 }
 
 // others reports whether a stem is what another list is of: "deals" are no column of customers.
