@@ -17,3 +17,28 @@ func Items(list string, n int) []string {
 	}
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
+
+// Listed counts the items of the lists in a text of paragraphs by the noun that comes first
+// in the head of each; by the first noun where a head has none. "- and 3 more" is no item. A
+// paragraph in bold is of one thing.
+func Listed(text string, nouns []string) map[string]int {
+	items := map[string]int{}
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		lines := strings.Split(paragraph, "\n")
+		if strings.HasPrefix(lines[0], "**") {
+			continue
+		}
+		of, at := append(nouns, "")[0], len(lines[0])
+		for _, noun := range nouns {
+			if i := strings.Index(lines[0], Singular(noun)); i >= 0 && i < at {
+				of, at = noun, i
+			}
+		}
+		for _, line := range lines {
+			if strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "- and ") {
+				items[of]++
+			}
+		}
+	}
+	return items
+}

@@ -53,3 +53,14 @@ func TestAmountsAreRead(t *testing.T) {
 		}
 	}
 }
+
+func TestItemsAreCountedByTheirHead(t *testing.T) {
+	text := "I found 12 invoices (of deals):\n- one\n- two\n- and 10 more\n\nHere is 1 more entry:\n- three\n\n**Ada**: x\n- four\n\nThe rest:\n- five\n\nNone."
+	got := Listed(text, []string{"deals", "invoices", "entries"})
+	if len(got) != 3 || got["invoices"] != 2 || got["entries"] != 1 || got["deals"] != 1 {
+		t.Errorf("got %v", got)
+	}
+	if got := Listed("- one", nil); got[""] != 1 {
+		t.Errorf("without nouns: %v", got)
+	}
+}

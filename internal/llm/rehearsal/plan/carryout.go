@@ -19,7 +19,7 @@ import (
 // carryOut finds what the reading needs, calls its tool and writes the answer.
 func (p *planner) carryOut(r *match.Reading) string {
 	args, about := maps.Clone(r.Args), speak.Thing{}
-	r.Skip, r.Few = p.skip, p.few
+	r.Skip, r.Few = map[bool]int{true: p.named[r.Tool.Rows]}[p.paging], p.few
 	if t := r.Target; t != nil {
 		who := run(func() string { about = p.identify(r, t); return "" })
 		if in := t.Entity; who.none && r.Tool.Lists() && !t.Input.Required && !in.Code { // "reviews of Engineering"
@@ -127,7 +127,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		r.Filters = append(r.Filters, theirs)
 	}
 	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return p.passes(r.Tool, f, args) })
-	one := (r.Measure.Kind == "" || r.Measure.Column != "" && r.Measure.By == "") && len(r.Filters) == 0
+	one := (r.Measure.Kind == "" || r.Measure.Column != "" && r.Measure.By == "") && len(r.Filters) == 0 && r.Skip < 50
 	l := p.fetchPages(r.Tool, args, map[bool]int{true: 1, false: maxPages}[one])
 	named := slices.ContainsFunc(l.Rows, func(one result.Row) bool { named, _ := owner(p.Catalog, one); return named })
 	unsaid := func(f match.Filter) bool { return f.Self && f.Column == "" && !named }

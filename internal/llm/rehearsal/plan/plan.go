@@ -19,7 +19,7 @@ import (
 
 // Next returns the text and the calls that answer the last message. Changes wait until all else is known: one ends the turn.
 func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agent.Call) {
-	p := &planner{Catalog: &c}
+	p := &planner{Catalog: &c, named: map[string]int{}}
 	p.read(messages)
 	e := run(func() string {
 		if text := p.smallTalk(); text != "" {
@@ -80,16 +80,16 @@ func (p *planner) read(messages []agent.Message) {
 		said = slices.DeleteFunc(said, func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
 		switch {
 		case m.Role == agent.Assistant:
-			p.named += len(naming.FindAllString(m.Text(), -1)) - strings.Count(m.Text(), "\n- and ")
+			countNamed(p, m.Text())
 		case m.Role == agent.User && p.before != "" && others(p.Words, said): // means the one before it about somebody else
 			q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages[i:])}
 			_ = run(func() string { return q.answer(m.Text()) })
-			p.before = cmp.Or(q.meant, p.before)
+			p.before, p.sorted, p.named = cmp.Or(q.meant, p.before), "", map[string]int{}
 		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return further(p.Words, p.Named(a.Tool), said, p.before) }):
 		case m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more")):
-			p.before, p.sorted, p.named = p.onward(m.Text()), "", 0
+			p.before, p.sorted, p.named = p.onward(m.Text()), "", map[string]int{}
 		case m.Role == agent.User && p.Words.Phrase("sort", language.Lows(said)) > 0:
-			p.sorted, p.named = m.Text(), 0
+			p.sorted, p.named = m.Text(), map[string]int{}
 		}
 	}
 	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
@@ -257,7 +257,7 @@ func (p *planner) perform(c choice) string {
 			return p.Words.Is(t.Low, "bulk") && p.Words.Is(t.Low, "person") || t.Low == "who" && c[0].Tokens[0].Low == "who" // everyone's
 		}
 		i := slices.IndexFunc(c, func(r *match.Reading) bool {
-			return r.MeansPerson(1) || r.MeansPerson(2) || slices.ContainsFunc(r.Tokens, all) && p.Words.Stems["person"][english.Stem(english.LastWord(r.Tool.Noun))]
+			return (r.MeansPerson(1) || r.MeansPerson(2)) && r.Score+4 > c[0].Score || slices.ContainsFunc(r.Tokens, all) && p.Words.Stems["person"][english.Stem(english.LastWord(r.Tool.Noun))]
 		})
 		return refuse(p.Catalog, c[max(0, i)])
 	case c[0].Tool.Writes():
@@ -335,9 +335,12 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 		return ""
 	case of.Info.Name == "":
 		return "There is no list here that could go on: ask for one first."
-	case input == "" && (unsaid.MatchString(p.answered) || p.named < shown && strings.HasPrefix(p.answered, "There are ")): // the first of them were named
-		p.skip = p.named
-		return run(func() string { return p.answer(strings.TrimSpace(strings.Trim(p.sorted, " ?!.") + " " + p.before)) }).orWait()
+	case input == "" && (unsaid.MatchString(p.answered) || strings.Contains(p.answered, `Say "next page"`) || p.named[of.Rows] < shown && strings.HasPrefix(p.answered, "There are ")): // the first of them were named
+		if p.paging = true; p.lists[len(p.lists)-1].Tool != of.Info.Name { // another list came since
+			p.sorted, p.before = "", "list "+of.Rows
+		}
+		rest := run(func() string { return p.answer(strings.TrimSpace(strings.Trim(p.sorted, " ?!.") + " " + p.before)) }).orWait()
+		return cmp.Or(rest, "There is no further page: that was all of it.")
 	case input == "":
 		return "There is no further page: that was all of it."
 	default:

@@ -34,8 +34,8 @@ type planner struct {
 	said     string          // the last message of the person, whatever it belongs to
 	lists    []*speak.Answer // the lists before it
 	answered string          // the message before it
-	named    int             // how many rows were named since
-	skip     int             // how many of them are not to be named again
+	named    map[string]int  // how many rows were named since, by what they are called
+	paging   bool            // those are not to be named again
 	few      int             // how many of the next ones are asked for; 0 for as many as usual
 	single   bool            // it named one thing
 	refers   bool            // the question says so of a thing that was named before
@@ -128,8 +128,7 @@ func (p *planner) onward(said string) string {
 // ofOne is the question for a field of the thing that was named last, if the words name no more than the field: "the due date?"
 func ofOne(p *planner, words []string) string {
 	named := append(field.FindStringSubmatch(strings.Join(words, " ")), "", "")[1]
-	goesOn := func(w string) bool { return w != "who" && p.Words.Is(w, "further", "present", "action") }
-	last := english.LastWord(named)
+	last, goesOn := english.LastWord(named), func(w string) bool { return w != "who" && p.Words.Is(w, "further", "present", "action") }
 	if !p.single || named == "" || words[0] == "and" || !p.Knows(english.Stem(last)) || p.Lists(last) || slices.ContainsFunc(words, goesOn) {
 		return ""
 	}
@@ -198,11 +197,22 @@ func all(n int, part func(i int) string) string {
 		if e.vague {
 			panic(e)
 		}
-		if whole.waits = whole.waits || e.waits; !e.waits {
+		if whole.waits = whole.waits || e.waits; !e.waits && e.text != "" {
 			whole.text += e.text + "\n\n"
 		}
 	}
 	return strings.TrimSpace(whole.orWait())
+}
+
+// countNamed adds up how many rows of each sort a text names.
+func countNamed(p *planner, text string) {
+	var nouns []string
+	for _, a := range slices.Backward(p.lists) {
+		nouns = append(nouns, p.Named(a.Tool).Rows)
+	}
+	for noun, n := range english.Listed(text, nouns) {
+		p.named[noun] += n
+	}
 }
 
 // joint is two lists of one thing: "tickets and deals of a customer".

@@ -164,7 +164,9 @@ func Column(r *match.Reading) string {
 func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) {
 	if rest := *l; r.Measure.Kind == "" && r.Skip > 0 {
 		before, rest.Rows = min(r.Skip, len(l.Rows)), l.Rows[min(r.Skip, len(l.Rows)):]
-		l = &rest
+		if l = &rest; len(l.Rows) == 0 && !l.More {
+			return "" // they were all named
+		}
 	}
 	which, counted := narrowed(r, about), english.Count(len(l.Rows), r.Tool.Rows)
 	switch first := append(l.Rows, result.Row{})[0]; {
@@ -293,7 +295,9 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 		slices.Reverse(rows)
 	}
 	keys = slices.DeleteFunc(keys, rows[0].Names)
-	if skip := r.Skip; skip > 0 && skip < len(rows) {
+	if skip := r.Skip; skip >= len(rows) {
+		return ""
+	} else if skip > 0 {
 		last := map[bool]string{true: fmt.Sprintf(" to %d", min(skip+cmp.Or(r.Few, maxRows), len(rows)))}[len(rows) > skip+1]
 		return fmt.Sprintf("Number %d%s of %d, by %s:", skip+1, last, len(rows), Label(r.Tool, key)) + lines(r, rows[skip:], keys...)
 	}
