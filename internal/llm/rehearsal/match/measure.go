@@ -51,7 +51,7 @@ func (r reader) measure(i int) {
 			if strings.HasPrefix(due, "next_") && latest != nil { // by which there is one row of each
 				r.Args[latest.Name] = r.c.Today.AddDate(2, 0, 0).Format(time.DateOnly)
 			}
-		case kind == "sum": // "how many … in total"
+		case kind == "sum" || kind == "sort": // "how many … in total", "sorted by value, largest first"
 			r.take(read, i, n, 0)
 		}
 	}
@@ -83,7 +83,7 @@ func (r reader) extent(end int) {
 		case of+name != "" && each && strings.Contains("count sum average", m.Kind):
 			m.By, m.Of = cmp.Or(of, name), t.Low
 			r.take(read, at-1, 2, 1)
-		case r.has("most", "fewest") && (whose || r.low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
+		case r.Has("most", "fewest") && (whose || r.low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
 			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"
 			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool { return named(t) && english.Plural(t.Low) }) && !r.any(r.Tool.Column(r.Tool.Amount()).says)]
 			r.take(read, at, 1, 4)

@@ -168,7 +168,7 @@ func (r *Reading) Relevance(key string) int {
 			hits += map[bool]int{true: 1, false: 2}[s == r.Tool.head]
 		}
 	}
-	whose := r.has("who", "whom", "whose") && len(words) > 0 && r.x.Is(words[0], "holder") // who has it
+	whose := r.Has("who", "whom", "whose") && len(words) > 0 && r.x.Is(words[0], "holder") // who has it
 	dated := col.Is(schema.Date) && r.low(0) == "when"
 	hits += map[bool]int{true: 2}[dated && r.low(1) == "is" && col.has("due", "next")]
 	clerical := strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail
@@ -293,7 +293,8 @@ func (c Clause) any(fits func(stem string) bool) bool {
 	return slices.ContainsFunc(c.Tokens, func(t language.Token) bool { return fits(t.Stem) })
 }
 
-func (c Clause) has(words ...string) bool {
+// Has reports whether a word of the clause is one of these.
+func (c Clause) Has(words ...string) bool {
 	return slices.ContainsFunc(c.Tokens, func(t language.Token) bool { return slices.Contains(words, t.Low) })
 }
 

@@ -183,7 +183,7 @@ func (r reader) choices() {
 	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.States) {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
-				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.has("who") || r.low(i-1) == "who" && r.has("most", "fewest") && len(p.Words) == 1 || r.low(i+1) == "the" && english.Plural(r.low(i-1)), f.Is(schema.Number) && r.has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
+				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.Has("who") || r.low(i-1) == "who" && r.Has("most", "fewest") && len(p.Words) == 1 || r.low(i+1) == "the" && english.Plural(r.low(i-1)), f.Is(schema.Number) && r.Has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
 				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                                                                                                           // "Acme Enterprise"
 				state := strings.HasSuffix(strings.Join(p.Words, " "), "ed") && !strings.HasSuffix(r.low(i), "ed")
 				happened := f.Is(schema.Choice) && r.Tool.column(func(f *Field) bool {
@@ -221,7 +221,7 @@ func (r reader) choices() {
 // topic takes all of the text behind "tickets about" as what is searched for, whatever else its words mean. A list is not meant where another one of the same things can be searched for several words.
 func (r reader) topic(i int) {
 	with := r.low(i) == "with" && r.low(i+1) != "" && !r.Tokens[i+1].Capital && r.uses[i+1] == unread && r.Tool.source[r.Tokens[i+1].Stem] == nowhere && r.x.MayBeValue(r.low(i+1)) && !r.x.Is(r.low(i+1), "idle") && r.Tool.Lists()
-	if !with && !r.x.Is(r.low(i), "topic") && (r.low(i) != "for" || !r.has("search")) || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
+	if !with && !r.x.Is(r.low(i), "topic") && (r.low(i) != "for" || !r.Has("search")) || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
 		return
 	}
 	texts := func(f *Field) bool { return f.Is(schema.Search) }

@@ -29,7 +29,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	r.Vague = !r.anchored && !(r.Target != nil && r.Target.Entity.Self && r.low(r.Target.Entity.at-1) == "about") // and so it only presents
 	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural)                    // one thing is changed at a time
 	noun := !t.Writes() && r.Order >= 0 && r.low(r.Order+1) != "of" && r.uses[r.Order] >= given && t.Columns.Named(r.Verb+"_"+r.low(r.Order+1)) == nil && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
-	if clause.Bulk && t.Own && r.Target == nil && clause.any(func(s string) bool { return r.x.Stems["person"][s] }) && !clause.any(func(s string) bool { return r.x.Stems["self"][s] }) || !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words) || r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.has("who") && !r.x.IsOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
+	if clause.Bulk && t.Own && r.Target == nil && clause.any(func(s string) bool { return r.x.Stems["person"][s] }) && !clause.any(func(s string) bool { return r.x.Stems["self"][s] }) || !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words) || r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.Has("who") && !r.x.IsOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
 		return nil
 	}
 	return r
@@ -63,7 +63,7 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	}
 	r.remark()
 	r.judge()
-	r.Asked[english.Stem("where")] = r.has("where")
+	r.Asked[english.Stem("where")] = r.Has("where")
 	r.topFirst()
 	if f := t.Inputs.First(func(f *Field) bool { return f.Is(schema.Number) && f.has("year") && !r.taken(f) }); f != nil && t.Lists() && !slices.Contains([]string{"", "count", "newest", "oldest"}, r.Measure.Kind) {
 		r.Args[f.Name], r.Assumed = c.Today.Year(), c.Today.Format("2006") // years are not added up
@@ -133,7 +133,7 @@ func (r *Reading) name(i int) {
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns) && (e.sort == "" || !f.Is(schema.Prose))
 	})
 	switch {
-	case e.turned && e.sort != "" && !r.Tool.Writes() && !r.has("who"), r.ofOther(e), r.x.Is(r.low(i-1), "self") && slices.ContainsFunc(r.c.Open, ofTeam), e.Self && (reader{r}).boundsOf(i).beyond: // "more than me" is not about me
+	case e.turned && e.sort != "" && !r.Tool.Writes() && !r.Has("who"), r.ofOther(e), r.x.Is(r.low(i-1), "self") && slices.ContainsFunc(r.c.Open, ofTeam), e.Self && (reader{r}).boundsOf(i).beyond: // "more than me" is not about me
 		return
 	case r.waits() && (e.Self || e.owns || e.at > r.Target.at): // "Ben's team", "who reports to Ben"
 		r.Target.Entity = e
@@ -217,7 +217,7 @@ func (r *Reading) entity(i int) Entity {
 	e.turned = before > 0 && r.Tool.column(func(f *Field) bool {
 		return len(f.Words) == 2 && f.Words[1] == r.low(before) && english.Stem(f.Words[0]) == r.Tokens[before-1].Stem
 	}).Name != ""
-	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order || r.low(r.beforeValue(i)) == "on" && r.has("spend", "spent", "pay", "paid")
+	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order || r.low(r.beforeValue(i)) == "on" && r.Has("spend", "spent", "pay", "paid")
 	e.guess = !sure && !e.owns && r.Tokens[i].Kind == language.Word && (!r.Tokens[i].Capital || i == r.Order)
 	e.owns = e.owns || r.low(i-1) == "did" || r.low(i-1) == "does" && r.low(e.end) == "have"
 	return e
@@ -307,11 +307,13 @@ func (r reader) word(i int) {
 	case r.Tool.Lists() && r.x.IsOurs(r.Tool.head) && doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
 		r.Score, r.anchored, r.Strong = r.Score+inSynonym.weight(), true, true
 	case topic, place, r.low(i-1) == "and" && r.low(i+1) == "" && r.x.Is(t.Low, "reading", "present"), another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
+	case t.Low == "date" && r.low(i-1) == "by" && !slices.Contains(language.Lows(r.Tokens[:i-1]), "by") && r.Measure.Kind == "sort" && r.Tool.DateColumn() != "":
+		r.Measure.Kind, r.uses[i] = map[bool]string{true: "oldest", false: "newest"}[r.Has("ascending", "asc")], read
+	case t.Low == "amount" && weight == 0 && r.Measure.Kind == "sort":
+		r.uses[i] = read
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
-	case t.Low == "date" && r.Measure.Kind == "sort" && r.Tool.DateColumn() != "":
-		r.Measure.Kind, r.uses[i] = "newest", read
 	case t.Low == "it" && (t.Text == "IT" || r.isAnchor(i+1)): // a department
 	case slices.Contains([]string{"they", "them", "its", "their"}, t.Low) && !r.anchored: // of whom nothing was said before
 	case t.Low == "as" && r.low(i+1) == "a" && !r.Tool.Writes(): // "who has Ada as a manager?" turns the question round

@@ -57,7 +57,7 @@ func (p *planner) read(messages []agent.Message) {
 			a := speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res)
 			p.subject = cmp.Or(append(naming.FindStringSubmatch("- "+a.One().Title()), "", "")[1], a.One().Name(), p.subject)
 			if _, list := a.Data.([]any); list && !counts && (len(a.Rows) != 1 || a.More) { // one was looked up, mostly
-				p.lists = append(p.lists, a)
+				p.lists, p.nouns = append(p.lists, a), slices.Insert(p.nouns, 0, p.Named(a.Tool).Rows)
 			}
 		}
 	}
@@ -80,14 +80,18 @@ func (p *planner) read(messages []agent.Message) {
 		said = slices.DeleteFunc(said, func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
 		switch {
 		case m.Role == agent.Assistant:
-			countNamed(p, m.Text())
+			listed := english.Listed(m.Text(), p.nouns)
+			p.several = p.several || len(listed) > 1
+			for noun, n := range listed {
+				p.named[noun] += n
+			}
 		case m.Role == agent.User && p.before != "" && others(p.Words, said): // means the one before it about somebody else
 			q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages[i:])}
 			_ = run(func() string { return q.answer(m.Text()) })
-			p.before, p.sorted, p.named = cmp.Or(q.meant, p.before), "", map[string]int{}
+			p.before, p.sorted, p.named, p.several = cmp.Or(q.meant, p.before), "", map[string]int{}, false
 		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return further(p.Words, p.Named(a.Tool), said, p.before) }):
 		case m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more")):
-			p.before, p.sorted, p.named = p.onward(m.Text()), "", map[string]int{}
+			p.before, p.sorted, p.named, p.several = p.onward(m.Text()), "", map[string]int{}, false
 		case m.Role == agent.User && p.Words.Phrase("sort", language.Lows(said)) > 0:
 			p.sorted, p.named = m.Text(), map[string]int{}
 		}
@@ -335,7 +339,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 		return ""
 	case of.Info.Name == "":
 		return "There is no list here that could go on: ask for one first."
-	case input == "" && (unsaid.MatchString(p.answered) || strings.Contains(p.answered, `Say "next page"`) || p.named[of.Rows] < shown && strings.HasPrefix(p.answered, "There are ")): // the first of them were named
+	case (input == "" || p.several) && (unsaid.MatchString(p.answered) || strings.Contains(p.answered, `Say "next page"`) || p.named[of.Rows] < shown && strings.HasPrefix(p.answered, "There are ")): // the first of them were named
 		if p.paging = true; p.lists[len(p.lists)-1].Tool != of.Info.Name { // another list came since
 			p.sorted, p.before = "", "list "+of.Rows
 		}

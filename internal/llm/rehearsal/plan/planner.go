@@ -35,6 +35,8 @@ type planner struct {
 	lists    []*speak.Answer // the lists before it
 	answered string          // the message before it
 	named    map[string]int  // how many rows were named since, by what they are called
+	nouns    []string        // what their rows are called, the last first
+	several  bool            // of two lists or more in one answer
 	paging   bool            // those are not to be named again
 	few      int             // how many of the next ones are asked for; 0 for as many as usual
 	single   bool            // it named one thing
@@ -202,17 +204,6 @@ func all(n int, part func(i int) string) string {
 		}
 	}
 	return strings.TrimSpace(whole.orWait())
-}
-
-// countNamed adds up how many rows of each sort a text names.
-func countNamed(p *planner, text string) {
-	var nouns []string
-	for _, a := range slices.Backward(p.lists) {
-		nouns = append(nouns, p.Named(a.Tool).Rows)
-	}
-	for noun, n := range english.Listed(text, nouns) {
-		p.named[noun] += n
-	}
 }
 
 // joint is two lists of one thing: "tickets and deals of a customer".
