@@ -39,7 +39,7 @@ func (s *Server) timeOff() []tool.Tool {
 			Tell: "Only balances of time off are kept here: requests and absences are not",
 		}, {
 			Said: `\b(team|everyone|everybody|people|employees|staff|department|reports?)('?s)?\b.*\b(time off|vacation|pto|leave|holidays?)\b|\b(time off|vacation|pto|leave|holidays?)\b.*\b(of|by|for|does|do) (\w+ ){0,2}(team|everyone|everybody|people|employees|staff|department|reports)\b|\bwho has\b.*\b(time off|vacation|pto|leave|holidays?)\b`,
-			Tell: "The time off of others is told of one person at a time, by name: to the managers above them, hr-read, hr-write and executive",
+			Tell: "The time off of others is shown for one person at a time, by name, to hr-read, hr-write, executive and the managers above that person",
 		}},
 	}, s.getTimeOff)}
 }
