@@ -18,11 +18,11 @@ func Items(list string, n int) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
-// Listed counts the items of the lists in a text of paragraphs by the noun that comes first
-// in the head of each; by the first noun where a head has none. "- and 3 more" is no item. A
-// paragraph in bold is of one thing.
-func Listed(text string, nouns []string) map[string]int {
-	items := map[string]int{}
+// Listed counts the lists in a text of paragraphs, and the items of those by the noun that comes
+// first in the head of each; by the first noun where a head has none. Of several lists by one
+// noun the longest counts. "- and 3 more" is no item. A paragraph in bold is of one thing.
+func Listed(text string, nouns []string) (items map[string]int, lists int) {
+	items = map[string]int{}
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		lines := strings.Split(paragraph, "\n")
 		if strings.HasPrefix(lines[0], "**") {
@@ -34,11 +34,15 @@ func Listed(text string, nouns []string) map[string]int {
 				of, at = noun, i
 			}
 		}
+		n := 0
 		for _, line := range lines {
 			if strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "- and ") {
-				items[of]++
+				n++
 			}
 		}
+		if n > 0 {
+			lists, items[of] = lists+1, max(items[of], n)
+		}
 	}
-	return items
+	return items, lists
 }

@@ -55,12 +55,12 @@ func TestAmountsAreRead(t *testing.T) {
 }
 
 func TestItemsAreCountedByTheirHead(t *testing.T) {
-	text := "I found 12 invoices (of deals):\n- one\n- two\n- and 10 more\n\nHere is 1 more entry:\n- three\n\n**Ada**: x\n- four\n\nThe rest:\n- five\n\nNone."
-	got := Listed(text, []string{"deals", "invoices", "entries"})
-	if len(got) != 3 || got["invoices"] != 2 || got["entries"] != 1 || got["deals"] != 1 {
-		t.Errorf("got %v", got)
+	text := "I found 12 invoices (of deals):\n- one\n- two\n- and 10 more\n\nHere is 1 more entry:\n- three\n\n**Ada**: x\n- four\n\nThe rest:\n- five\n\nI found 1 invoice (paid):\n- six\n\nNone."
+	got, lists := Listed(text, []string{"deals", "invoices", "entries"})
+	if len(got) != 3 || got["invoices"] != 2 || got["entries"] != 1 || got["deals"] != 1 || lists != 4 {
+		t.Errorf("got %v of %d lists", got, lists)
 	}
-	if got := Listed("- one", nil); got[""] != 1 {
-		t.Errorf("without nouns: %v", got)
+	if got, lists := Listed("- one", nil); got[""] != 1 || lists != 1 {
+		t.Errorf("without nouns: %v of %d lists", got, lists)
 	}
 }

@@ -20,7 +20,11 @@ func plainly(tokens []Token) (out []Token) {
 			out, tokens = append(out, tokens[0]), tokens[1:]
 			continue
 		}
-		out, tokens = append(out, Read(text, time.Time{})...), tokens[n:]
+		put := Read(text, time.Time{})
+		for i := range put {
+			put[i].said = map[bool]string{true: Text(tokens[:n]), false: " "}[i == 0]
+		}
+		out, tokens = append(out, put...), tokens[n:]
 	}
 	return out
 }
@@ -104,6 +108,17 @@ func Text(tokens []Token) string {
 	return strings.Join(texts, " ")
 }
 
+// Said joins tokens as Text does, with the words of the person for which plain ones were put.
+func Said(tokens []Token) string {
+	tokens = slices.Clone(tokens)
+	for i, t := range tokens {
+		if t.said != "" {
+			tokens[i].Text, tokens[i].Owns = strings.TrimSpace(t.said), false
+		}
+	}
+	return Text(slices.DeleteFunc(tokens, func(t Token) bool { return t.Text == "" }))
+}
+
 // Kind is the form of a token.
 type Kind uint8
 
@@ -129,6 +144,7 @@ type Token struct {
 	Percent bool
 	Sort    string // of an id: the stem of what it identifies
 	Span    calendar.Span
+	said    string // what it was put for; a blank for the second of two and the like
 	Rest    string // behind a colon, a comma, "with" or "because": the text that follows it, as written
 }
 

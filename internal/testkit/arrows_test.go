@@ -98,14 +98,14 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/anthropic": {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	"internal/llm/gemini":    {ours: []string{"agent", "llm/vendor"}, outside: []string{"google.golang.org/genai"}},
 	"internal/llm/openai":    {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/openai/openai-go/v3"}},
-	"internal/llm/rehearsal": {ours: []string{"agent", "llm/rehearsal/lexicon", "llm/rehearsal/match", "llm/rehearsal/plan", "memo", "result"}},
+	"internal/llm/rehearsal": {ours: []string{"agent", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/plan", "memo", "result"}},
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
-	"internal/language":              {ours: []string{"calendar", "english"}},
-	"internal/llm/rehearsal/lexicon": {ours: []string{"english"}, outside: []string{"go.yaml.in/yaml"}},
-	"internal/llm/rehearsal/match":   {ours: []string{"agent", "calendar", "english", "language", "llm/rehearsal/lexicon", "result", "schema"}},
-	"internal/llm/rehearsal/speak":   {ours: []string{"agent", "english", "language", "llm/rehearsal/match", "result"}},
-	"internal/llm/rehearsal/plan":    {ours: []string{"agent", "calendar", "english", "language", "llm/rehearsal/lexicon", "llm/rehearsal/match", "llm/rehearsal/speak", "result", "schema"}},
-	"internal/upstream":              {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
+	"internal/language":            {ours: []string{"calendar", "english"}},
+	"internal/language/lexicon":    {ours: []string{"english", "language"}, outside: []string{"go.yaml.in/yaml"}},
+	"internal/llm/rehearsal/match": {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "result", "schema"}},
+	"internal/llm/rehearsal/speak": {ours: []string{"agent", "english", "language", "llm/rehearsal/match", "result"}},
+	"internal/llm/rehearsal/plan":  {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/speak", "result", "schema"}},
+	"internal/upstream":            {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// the file of connected servers is plain data: rules that upstream enforces, and addresses that connected makes adapters of.
 	"internal/mcpfile": {outside: []string{"github.com/go-json-experiment/json"}},
 	// a program must end with everything that it started, also when this process is killed; that knows no MCP.

@@ -239,7 +239,7 @@ var unread = map[string]string{
 	"internal/database/":                  "applied migrations never change: their digests are stored",
 	"internal/domain/hr/migrations/":      "as internal/database",
 	"internal/domain/finance/migrations/": "as internal/database",
-	"internal/llm/rehearsal/lexicon/":     "words that people use, with remarks about them",
+	"internal/language/lexicon/":          "words that people use, with remarks about them",
 	"internal/eval/questions/":            "questions as people ask them",
 }
 

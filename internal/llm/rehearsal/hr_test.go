@@ -221,7 +221,7 @@ func (h *fakeHR) list(rows []map[string]any, args map[string]any, filters map[st
 		limit = int(l)
 	}
 	end := min(len(out), from+limit)
-	page := &result.Page{Limit: limit, Returned: end - from, More: end < len(out), Noun: noun, Narrow: "department or name"}
+	page := &result.Page{Limit: limit, Returned: end - from, More: end < len(out), Later: from > 0, Before: from, Noun: noun, Narrow: "department or name"}
 	if page.More {
 		page.Next = "c" + strconv.Itoa(end)
 	}

@@ -10,7 +10,7 @@ import (
 	"iter"
 
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/llm/rehearsal/lexicon"
+	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/plan"
 	"countersign.dev/internal/memo"

@@ -8,7 +8,7 @@ import (
 
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/language"
-	"countersign.dev/internal/llm/rehearsal/lexicon"
+	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )

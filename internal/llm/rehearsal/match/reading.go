@@ -8,7 +8,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/language"
-	"countersign.dev/internal/llm/rehearsal/lexicon"
+	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )
@@ -36,6 +36,33 @@ func (c *Catalog) Named(name string) *Tool {
 // Lists reports whether an open list is of what a word says.
 func (c *Catalog) Lists(word string) bool {
 	return slices.ContainsFunc(c.Open, func(t *Tool) bool { return t.Lists() && t.IsAbout(strings.ToLower(word)) })
+}
+
+// Identify sets of what sort the ids among tokens are, and writes numbers as such ids: "ticket 4" is TICK-004.
+func (c *Catalog) Identify(tokens []language.Token) {
+	for i, t := range tokens {
+		digits := i > 0 && strings.Trim(t.Text, "0123456789") == ""
+		for _, tool := range c.All() {
+			id := tool.Inputs.First(func(f *Field) bool {
+				letters, _, like := strings.Cut(f.Like, "-")
+				behind := digits && f.Is(schema.ID) && english.Stem(f.Noun) == tokens[i-1].Stem && (f.Like != "" || f.Type == "integer")
+				return behind || like && t.Kind == language.Code && strings.HasPrefix(strings.ToUpper(t.Text), letters+"-")
+			})
+			if id != nil {
+				t.Text = id.Spelled(t.Text)
+				low := strings.ToLower(t.Text)
+				tokens[i] = language.Token{Text: t.Text, Low: low, Stem: low, Kind: language.Code, Owns: t.Owns, Sort: english.Stem(id.Noun)}
+				break
+			}
+		}
+	}
+}
+
+// Joint is how a sentence asks for several of what the tools list.
+func (c *Catalog) Joint() language.Joint {
+	return c.Words.Joint(func(t language.Token) bool {
+		return slices.ContainsFunc(c.All(), func(of *Tool) bool { return of.Lists() && of.head == t.Stem })
+	})
 }
 
 // use is what a token of a question is for.
@@ -128,7 +155,7 @@ func (r *Reading) Unread() string {
 	for i, t := range r.Tokens {
 		known := t.Kind == language.Date || t.Kind == language.Mark || r.x.Is(t.Low, "idle", "who", "self", "reading", "present") || slices.ContainsFunc(all, func(of *Tool) bool { return of.Names(t.Stem) })
 		if !known && (r.uses[i] == unread || r.uses[i] == guessed) {
-			words = append(words, language.Text(r.Tokens[i:i+1]))
+			words = append(words, language.Said(r.Tokens[i:i+1]))
 		} else if n := len(words); n > 0 && words[n-1] != "…" {
 			words = append(words, "…") // of which the words between are understood
 		}

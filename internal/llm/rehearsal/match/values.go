@@ -11,7 +11,7 @@ import (
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/language"
-	"countersign.dev/internal/llm/rehearsal/lexicon"
+	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )

@@ -8,7 +8,7 @@ import (
 
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/language"
-	"countersign.dev/internal/llm/rehearsal/lexicon"
+	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )
@@ -152,7 +152,11 @@ func (r *Reading) name(i int) {
 	default:
 		return
 	}
-	if prep := r.low(e.at - 1); (prep == "and" || prep == "or") && e.at > 1 && r.uses[e.at-2] == given && !r.Tool.Writes() && r.Target == nil { // "in Seattle or Austin" are two questions
+	and := e.at - 1
+	if r.x.Is(r.low(and), "place") {
+		and--
+	}
+	if prep := r.low(and); (prep == "and" || prep == "or") && and > 0 && r.uses[and-1] == given && !r.Tool.Writes() && r.Target == nil { // "in Seattle or Austin", "in Sales and in IT" are two questions
 		r.negations++
 	}
 	if e.Code && e.sort != "" {
@@ -263,26 +267,6 @@ func (r *Reading) ofOther(e Entity) bool {
 	})
 }
 
-// Identify sets of what sort the ids among tokens are, and writes numbers as such ids: "ticket 4" is TICK-004.
-func (c *Catalog) Identify(tokens []language.Token) {
-	for i, t := range tokens {
-		digits := i > 0 && strings.Trim(t.Text, "0123456789") == ""
-		for _, tool := range c.All() {
-			id := tool.Inputs.First(func(f *Field) bool {
-				letters, _, like := strings.Cut(f.Like, "-")
-				behind := digits && f.Is(schema.ID) && english.Stem(f.Noun) == tokens[i-1].Stem && (f.Like != "" || f.Type == "integer")
-				return behind || like && t.Kind == language.Code && strings.HasPrefix(strings.ToUpper(t.Text), letters+"-")
-			})
-			if id != nil {
-				t.Text = id.Spelled(t.Text)
-				low := strings.ToLower(t.Text)
-				tokens[i] = language.Token{Text: t.Text, Low: low, Stem: low, Kind: language.Code, Owns: t.Owns, Sort: english.Stem(id.Noun)}
-				break
-			}
-		}
-	}
-}
-
 // Knows reports whether a stem is in the vocabulary of some tool.
 func (c *Catalog) Knows(stem string) bool {
 	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.source[stem] > nowhere })
@@ -299,9 +283,9 @@ func (r reader) word(i int) {
 	weight, anchor := r.weigh(t)
 	undeclared := len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), lexicon.Measures...) // a column
 	weight = max(weight, map[bool]int{true: inMore.weight()}[undeclared])
-	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight()                                            // which of no other tool's texts
-	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low))           // "who works in Support?", "in Personal"
-	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem] // "my manager's email" is not mine
+	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight()                                                  // which of no other tool's texts
+	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low) || r.Has("who")) // "who works in Sales?", "in Personal"
+	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem]       // "my manager's email" is not mine
 	switch {
 	case english.Plural(t.Low) && r.x.Is(english.Singular(t.Low), "superior"): // are some of the rows, and a column of them
 	case r.Tool.Lists() && r.x.IsOurs(r.Tool.head) && doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people

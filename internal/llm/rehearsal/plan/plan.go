@@ -1,118 +1,34 @@
-// Package plan works out the calls that answer a question, and the answer. It keeps nothing: each request
-// replays the question against the answers in the conversation, until a call is missing or the answer is there.
 package plan
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
-	"countersign.dev/internal/agent"
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
-	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/schema"
 )
 
-// Next returns the text and the calls that answer the last message. Changes wait until all else is known: one ends the turn.
-func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agent.Call) {
-	p := &planner{Catalog: &c, named: map[string]int{}}
-	p.read(messages)
-	e := run(func() string {
-		if text := p.smallTalk(); text != "" {
-			return text
-		}
-		return p.answer(p.question)
-	})
-	if len(p.reads) > 0 {
-		return "", p.reads
-	}
-	return e.text, p.writes
-}
-
-// Asking recognises the planner's own questions in the next turn.
-var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
-
-// What an answer names last ("Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …") and in its lines, and words for what it lists.
-var (
-	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? [^A-Z]|^\*\*(?:([A-Z]+-\d[-\d]*)[^*]*|([^*\n]+))\*\*: |^([A-Z]+-\d[-\d]*): [a-z]`)
-	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
-	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`)
-	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n`)
-)
-
-// read finds the open question, of which an answer that is a question itself is none.
-func (p *planner) read(messages []agent.Message) {
-	first, last := agent.LastOf(agent.User, messages), agent.LastOf(agent.User, messages)
-	p.answered = messages[max(0, last-1)].Text()
-	counts := false // what is read to be counted is not shown
-	for i, m := range messages[:last] {
-		if m.Role == agent.User {
-			counts = p.Words.Only("count", language.Lows(language.Read(m.Text(), p.Today)))
-		}
-		for _, res := range m.Results() {
-			a := speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res)
-			p.subject = cmp.Or(append(naming.FindStringSubmatch("- "+a.One().Title()), "", "")[1], a.One().Name(), p.subject)
-			if _, list := a.Data.([]any); list && !counts && (len(a.Rows) != 1 || a.More) { // one was looked up, mostly
-				p.lists, p.nouns = append(p.lists, a), slices.Insert(p.nouns, 0, p.Named(a.Tool).Rows)
-			}
-		}
-	}
-	pointed := append(pointing.FindStringSubmatch(p.answered), "", "", "", "", "", "", "", "")[1:8:8]
-	if about := language.Read(messages[max(0, agent.LastOf(agent.User, messages[:last]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive", "pronoun") }) {
-		p.subject = cmp.Or(append(pointed, p.subject)...) // of "who is his manager?" the next "his" is not the manager
-	}
-	p.single = cmp.Or(pointed...) != ""
-	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
-	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
-		answer := language.Read(messages[first].Text(), p.Today)
-		if c := p.choose(answer, ""); len(c) > 0 && c[0].OpensAnew(p.Words) || p.Words.Is(match.NewClause(p.Words, answer, "").Verb, "present") {
-			break
-		}
-		p.answers = append([]string{messages[first].Text()}, p.answers...)
-		first = agent.LastOf(agent.User, messages[:first])
-	}
-	for i, m := range messages[:first] {
-		said := language.Read(m.Text(), p.Today)
-		said = slices.DeleteFunc(said, func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
-		switch {
-		case m.Role == agent.Assistant:
-			listed := english.Listed(m.Text(), p.nouns)
-			p.several = p.several || len(listed) > 1
-			for noun, n := range listed {
-				p.named[noun] += n
-			}
-		case m.Role == agent.User && p.before != "" && others(p.Words, said): // means the one before it about somebody else
-			q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages[i:])}
-			_ = run(func() string { return q.answer(m.Text()) })
-			p.before, p.sorted, p.named, p.several = cmp.Or(q.meant, p.before), "", map[string]int{}, false
-		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return further(p.Words, p.Named(a.Tool), said, p.before) }):
-		case m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more")):
-			p.before, p.sorted, p.named, p.several = p.onward(m.Text()), "", map[string]int{}, false
-		case m.Role == agent.User && p.Words.Phrase("sort", language.Lows(said)) > 0:
-			p.sorted, p.named = m.Text(), map[string]int{}
-		}
-	}
-	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
-}
-
-// answer plans a whole question: as one, or else as parts that each stand alone.
+// answer plans a whole question, which may be several.
 func (p *planner) answer(question string) string {
-	tokens := p.tokens(question)
+	return p.reply(language.Read(teams.ReplaceAllString(question, "${1}my $2"), p.Today))
+}
+
+// reply answers each of several questions, or else one: as one, or as parts that each stand alone.
+func (p *planner) reply(words []language.Token) string {
+	if text := joined(p, words); text != "" {
+		return text
+	}
+	tokens := p.tokens(words)
 	n := p.Words.Phrase("follow", language.Lows(tokens))
 	if before := p.before; before != "" && others(p.Words, tokens) {
 		if e := run(func() string { return p.goOn(tokens, language.Text(tokens[n:n+1])) }); !e.none || !tokens[n].Capital {
 			return e.orWait()
 		}
 		p.before = before
-	}
-	if m := joint.FindStringSubmatch(language.Text(tokens)); m != nil && p.Lists(m[2]) && p.Lists(m[3]) {
-		if e := run(func() string { return all(2, func(i int) string { return p.answer(m[1] + m[2+i] + " " + m[4]) }) }); !e.none {
-			return e.orWait()
-		}
 	}
 	const sentences, parts = " ? . ; ! ", " ? . ; ! and then also plus , "
 	for i, separators := range []string{sentences, parts, parts, ""} {
@@ -124,7 +40,7 @@ func (p *planner) answer(question string) string {
 			if slices.ContainsFunc(plans, func(c choice) bool {
 				return c[0].Tool.Closed && len(slices.DeleteFunc(language.Lows(c[0].Tokens), func(w string) bool { return p.Words.Is(w, "idle") })) == 1 || !c[0].Strong && (len(c[0].Tokens) == 1 || !c[0].OpensAnew(p.Words))
 			}) {
-				if text := p.both(tokens); text != "" {
+				if text := both(p, tokens); text != "" {
 					return text
 				}
 				if closed := plans[0][0].Tool.Closed; closed && n > 0 && p.before != "" { // "and sales?"
@@ -134,7 +50,7 @@ func (p *planner) answer(question string) string {
 			return all(len(plans), func(i int) string { return p.perform(plans[i]) })
 		}
 	}
-	if text := p.both(tokens); text != "" {
+	if text := both(p, tokens); text != "" {
 		return text
 	}
 	if n > 0 && p.before != "" {
@@ -143,29 +59,64 @@ func (p *planner) answer(question string) string {
 	if places := everywhere(p.Catalog, tokens); len(places) > 0 {
 		return all(len(places), func(i int) string { return p.answer(places[i]) })
 	}
-	panic(end{none: true, text: decline(p.Catalog, tokens)})
+	panic(end{none: true, vague: true, text: decline(p.Catalog, tokens)})
 }
 
-// both answers for each of two values that one "and" joins: "compare engineering and marketing budgets". It is empty where one has no answer.
-func (p *planner) both(tokens []language.Token) (text string) {
-	is := func(t language.Token) bool { return t.Low == "and" || t.Low == "or" }
-	k := slices.IndexFunc(tokens, is)
-	if k < 1 || k > len(tokens)-2 || slices.ContainsFunc(tokens[k+1:], is) || p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") {
+// joined answers each of the questions of one sentence: "show employees and deals of Acme". It is empty where that asks one.
+func joined(p *planner, words []language.Token) string {
+	if verb := match.NewClause(p.Words, words, "").Verb; p.Words.Is(verb, "action") && !p.Words.Is(verb, "present", "reading") {
+		return "" // an order has one remark
+	}
+	ways := p.Joint().Split(words)
+	if len(ways) > 0 && !refersTo(p, ways[0][0], ways[0][1]) {
 		return ""
 	}
-	for _, one := range [][]language.Token{slices.Concat(tokens[:k], tokens[k+2:]), slices.Concat(tokens[:k-1], tokens[k+1:])} {
-		e := run(func() string { return p.answer(language.Text(one)) })
-		if e.none {
-			return ""
+	for i, way := range ways {
+		if text := each(p, way, i < len(ways)-1, p.reply); text != "" {
+			return text
 		}
-		text += e.orWait() + "\n\n"
 	}
-	return strings.TrimSpace(text)
+	return ""
 }
 
-// tokens reads a question, with what was named before for a pronoun, and numbers of things as their ids.
-func (p *planner) tokens(question string) []language.Token {
-	tokens := language.Read(teams.ReplaceAllString(question, "${1}my $2"), p.Today)
+// refersTo reports whether a question has no pronoun, or one for what the question before it names, or its answer: "who is my manager and what is his email?"
+func refersTo(p *planner, left, right []language.Token) bool {
+	says := func(section string) bool {
+		return slices.ContainsFunc(right, func(t language.Token) bool { return p.Words.Is(t.Low, section) })
+	}
+	if !says("pronoun") {
+		return true
+	}
+	before, name := p.subject, language.Name(left)
+	p.subject, p.guesses = cmp.Or(name, before, "Somebody"), false
+	if len(p.choose(p.tokens(left), "")) > 0 && len(p.choose(p.tokens(right), "")) > 0 {
+		if name != "" && !says("people") {
+			return true
+		}
+		if p.subject = pointsAt(run(func() string { return p.reply(left) }).orWait()); p.subject != "" {
+			return true
+		}
+	}
+	p.subject = before
+	return false
+}
+
+// both answers for each of the values that "and" joins: "compare engineering and marketing budgets". It is empty where none has an answer.
+func both(p *planner, tokens []language.Token) string {
+	if p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") {
+		return ""
+	}
+	for _, way := range language.Each(tokens) {
+		if text := each(p, way, false, p.reply); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// tokens are the words of a question with what was named before for a pronoun, and numbers of things as their ids.
+func (p *planner) tokens(words []language.Token) []language.Token {
+	tokens := slices.Clone(words)
 	for i, t := range tokens {
 		named, n, next := p.subject, calendar.Ordinal(t.Low), append(slices.Clone(tokens[i+1:min(i+2, len(tokens))]), language.Token{Kind: language.Mark})[0]
 		ofPerson := func(t *match.Tool) bool { return p.Words.Is(t.Noun, "person") && t.Columns.Named(next.Low) != nil }
@@ -177,7 +128,7 @@ func (p *planner) tokens(question string) []language.Token {
 			}
 		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || p.Words.Is(next.Low, "superior") && slices.ContainsFunc(language.Lows(tokens), asks) && (!p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") || slices.Contains(language.Lows(tokens), "of")) || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "what does my boss earn?", "in my department"
 			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
-			if named = append(pointing.FindStringSubmatch(said), "", "")[1]; named != "" {
+			if named = pointsAt(said); named != "" {
 				tokens[i+1] = language.Token{Kind: language.Mark}
 				t = next
 			}
@@ -200,7 +151,7 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 	if slices.ContainsFunc(tokens, dated) { // another period takes the place of one
 		attempts[0] = language.Text(slices.DeleteFunc(language.Read(before, p.Today), dated)) + " in " + more
 	}
-	for _, c := range p.choose(p.tokens(before), "") {
+	for _, c := range p.choose(p.tokens(language.Read(before, p.Today)), "") {
 		if c.Tool.Writes() {
 			break
 		}
@@ -317,71 +268,4 @@ func (p *planner) order(c choice) string {
 		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
 	}
 	return p.carryOut(append(found, c[0])[0])
-}
-
-// nextPage goes on with the last list when the words say no more than that: "get more employees".
-func (p *planner) nextPage(tokens []language.Token, asked bool) string {
-	of, last, shown := &match.Tool{}, &speak.Answer{}, 0 // that no word names
-	for _, a := range p.lists {
-		if t := p.Named(a.Tool); t.Info.Name != "" && len(a.Rows) > 0 && (asked || further(p.Words, t, tokens, p.before)) {
-			first := a.Args["cursor"] == nil && a.Args["offset"] == nil
-			of, last, shown = t, a, len(a.Rows)+map[bool]int{false: shown}[first]
-		}
-	}
-	goesOn := asked || further(p.Words, of, tokens, p.before)
-	if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Kind == language.Number }); goesOn && i >= 0 && tokens[max(0, i-1)].Low != "page" { // "20 more"
-		p.few = int(min(50, tokens[i].Value))
-	}
-	switch input, value := last.Following(); {
-	case !goesOn:
-		return ""
-	case of.Info.Name == "" && !asked && (slices.Contains(language.Lows(tokens), "who") || !p.Words.Only("further", language.Lows(tokens))): // "who else works in IT?"
-		return ""
-	case of.Info.Name == "":
-		return "There is no list here that could go on: ask for one first."
-	case (input == "" || p.several) && (unsaid.MatchString(p.answered) || strings.Contains(p.answered, `Say "next page"`) || p.named[of.Rows] < shown && strings.HasPrefix(p.answered, "There are ")): // the first of them were named
-		if p.paging = true; p.lists[len(p.lists)-1].Tool != of.Info.Name { // another list came since
-			p.sorted, p.before = "", "list "+of.Rows
-		}
-		rest := run(func() string { return p.answer(strings.TrimSpace(strings.Trim(p.sorted, " ?!.") + " " + p.before)) }).orWait()
-		return cmp.Or(rest, "There is no further page: that was all of it.")
-	case input == "":
-		return "There is no further page: that was all of it."
-	default:
-		r := p.Attempt(of, match.NewClause(p.Words, p.tokens(p.before), "")) // what was asked for is named on each page
-		r.Measure, r.Skip = match.Measure{}, 0
-		if left := slices.ContainsFunc(tokens, func(t language.Token) bool { return t.Low == "rest" || t.Low == "others" }); of.Inputs.Named("limit") != nil && (p.few > 0 || left) {
-			last.Args["limit"] = cmp.Or(p.few, 50)
-		}
-		return speak.List(r, speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
-	}
-}
-
-// smallTalk answers what asks nothing of any tool; empty for anything else. A greeting is met with questions to ask.
-func (p *planner) smallTalk() string {
-	tokens := language.Read(p.said, p.Today)
-	words := language.Lows(tokens)
-	says := func(section string) bool { return p.Words.Only(section, words) }
-	switch {
-	case says("thanks") && (len(p.lists) == 0 || !slices.ContainsFunc(words, func(w string) bool { return p.Words.Is(w, "further") })):
-		return "You are welcome."
-	case len(words) == 0, says("hello"), says("help"):
-		return map[bool]string{false: "Please ask a question; ", true: "I answer from this company's data what you may see, and pass on the changes that you ask for, for you to approve; "}[says("help")] + offer(p.Catalog, match.Clause{Order: -1})
-	case len(p.answers) > 0 && says("no"):
-		return "All right. Nothing was changed."
-	case p.waiting && (says("yes") || says("no")):
-		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons."
-	case len(p.answers) > 0:
-		return ""
-	}
-	if asked := ofOne(p, words); asked != "" {
-		if e := run(func() string { return p.answer(asked) }); !e.none {
-			return e.orWait()
-		}
-	}
-	if page := p.nextPage(tokens, says("more") || strings.Contains(p.answered, `Say "next page"`) && says("sure")); page != "" || len(p.lists) == 0 || p.onward(p.said) == p.said {
-		return page
-	}
-	e := run(func() string { return p.answer(p.onward(p.said)) })
-	return map[bool]string{false: e.orWait()}[e.none]
 }

@@ -12,7 +12,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/language"
-	"countersign.dev/internal/llm/rehearsal/lexicon"
+	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/result"
@@ -86,6 +86,19 @@ func others(x *lexicon.Lexicon, tokens []language.Token) bool {
 	return n > 0 && len(language.Lows(tokens)) == n+1 && (x.Is(tokens[n].Low, "self") || tokens[n].Owns || tokens[n].Capital)
 }
 
+// What an answer names last ("Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …") and in its lines, and words for what it lists.
+var (
+	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? [^A-Z]|^\*\*(?:([A-Z]+-\d[-\d]*)[^*]*|([^*\n]+))\*\*: |^([A-Z]+-\d[-\d]*): [a-z]`)
+	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
+	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`)
+	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n`)
+)
+
+// pointsAt is what an answer names last, or empty.
+func pointsAt(answer string) string {
+	return cmp.Or(append(pointing.FindStringSubmatch(answer), "", "")[1:]...)
+}
+
 // How a question goes on with the one before it: "their salaries", "which are open?", "show them".
 var theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
 var field = regexp.MustCompile(`^(?:(?:and )?(?:what|who|when|how much) (?:is|are) )?(?:(?:and )?(?:the|its|their|his|her) )?(\w+(?: \w+){0,2})$`) // of one thing: "the due date?"
@@ -113,6 +126,7 @@ func (p *planner) onward(said string) string {
 	}
 	if n := p.Words.Phrase("narrow", words); n > 0 {
 		to := strings.TrimSuffix(strings.Join(words[n:], " "), " ones")
+		before = cmp.Or(language.Text(p.Joint().About(language.Read(before, p.Today), words[len(words)-1])), before)
 		if len(p.choose(language.Read(before+" "+to, p.Today), "")) == 0 { // "only sales"
 			to = "in " + to
 		}
@@ -206,8 +220,24 @@ func all(n int, part func(i int) string) string {
 	return strings.TrimSpace(whole.orWait())
 }
 
-// joint is two lists of one thing: "tickets and deals of a customer".
-var joint = regexp.MustCompile(`(?i)^(.*?)(\w+) (?:and|or) (\w+) ((?:of|for|from|in|by|with|about|owned by|assigned to) .+)$`)
+// each answers several questions, of which one has an answer at least, or else all. It is empty, and asks for no call, where that is not so, or where one is not understood.
+func each(p *planner, questions [][]language.Token, strictly bool, reply func([]language.Token) string) string {
+	texts, found, waits, before := []string(nil), false, false, len(p.reads)
+	for _, one := range questions {
+		e := run(func() string { return reply(one) })
+		if e.none && (strictly || e.vague) {
+			p.reads = p.reads[:before]
+			return ""
+		}
+		found, waits = found || !e.none, waits || e.waits
+		texts = append(texts, e.text)
+	}
+	if text := strings.TrimSpace(strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n\n")); !found || text != "" && !waits {
+		return map[bool]string{true: text}[found]
+	}
+	panic(end{waits: waits}) // no further page has a row
+}
+
 var anything = regexp.MustCompile(`^(?i)(?:search|look) for (.+)$`)
 
 // everywhere is the question for each list whose texts can be searched, of one that does not say where: "search for logins".
@@ -323,5 +353,5 @@ func refuse(c *match.Catalog, r *match.Reading, of ...string) string {
 			instead = "you can ask for your own " + what + "."
 		}
 	}
-	return fmt.Sprintf("I'm sorry, “%s” is not open to you. For the %s it takes one of these roles: %s; %s", result.Markdown(language.Text(r.Tokens)), what, result.Join(roles, "or"), instead)
+	return fmt.Sprintf("I'm sorry, “%s” is not open to you. For the %s it takes one of these roles: %s; %s", result.Markdown(language.Said(r.Tokens)), what, result.Join(roles, "or"), instead)
 }

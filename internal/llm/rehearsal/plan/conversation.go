@@ -1,0 +1,166 @@
+// Package plan works out the calls that answer a question, and the answer. It keeps nothing: each request
+// replays the question against the answers in the conversation, until a call is missing or the answer is there.
+package plan
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/english"
+	"countersign.dev/internal/language"
+	"countersign.dev/internal/llm/rehearsal/match"
+	"countersign.dev/internal/llm/rehearsal/speak"
+)
+
+// Next returns the text and the calls that answer the last message. Changes wait until all else is known: one ends the turn.
+func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agent.Call) {
+	p := &planner{Catalog: &c, named: map[string]int{}}
+	p.read(messages)
+	e := run(func() string {
+		if text := p.smallTalk(); text != "" {
+			return text
+		}
+		return p.answer(p.question)
+	})
+	if len(p.reads) > 0 {
+		return "", p.reads
+	}
+	return e.text, p.writes
+}
+
+// Asking recognises the planner's own questions in the next turn.
+var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
+
+// read finds the open question, of which an answer that is a question itself is none.
+func (p *planner) read(messages []agent.Message) {
+	first, last := agent.LastOf(agent.User, messages), agent.LastOf(agent.User, messages)
+	p.answered = messages[max(0, last-1)].Text()
+	counts, begun, pages := false, map[string]bool{}, map[int]*speak.Answer{} // what is read to be counted is not shown
+	for i, m := range messages[:last] {
+		if m.Role == agent.User {
+			words := language.Lows(language.Read(m.Text(), p.Today))
+			begun, counts = map[string]bool{}, p.Words.Only("count", slices.DeleteFunc(words, func(w string) bool { return p.Words.Is(w, "sum") }))
+		}
+		for _, res := range m.Results() {
+			a := speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res)
+			p.subject = cmp.Or(append(naming.FindStringSubmatch("- "+a.One().Title()), "", "")[1], a.One().Name(), p.subject)
+			if _, list := a.Data.([]any); list && !counts && (len(a.Rows) != 1 || a.More) { // one was looked up, mostly
+				p.lists, p.nouns = append(p.lists, a), slices.Insert(p.nouns, 0, p.Named(a.Tool).Rows)
+				if begun[a.Tool] = begun[a.Tool] || a.Args["cursor"] == nil; !begun[a.Tool] {
+					pages[i] = a
+				}
+			}
+		}
+	}
+	pointed := pointsAt(p.answered)
+	if about := language.Read(messages[max(0, agent.LastOf(agent.User, messages[:last]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive", "pronoun") }) {
+		p.subject = cmp.Or(pointed, p.subject) // of "who is his manager?" the next "his" is not the manager
+	}
+	p.single = pointed != ""
+	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
+	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
+		answer := language.Read(messages[first].Text(), p.Today)
+		if c := p.choose(answer, ""); len(c) > 0 && c[0].OpensAnew(p.Words) || p.Words.Is(match.NewClause(p.Words, answer, "").Verb, "present") {
+			break
+		}
+		p.answers = append([]string{messages[first].Text()}, p.answers...)
+		first = agent.LastOf(agent.User, messages[:first])
+	}
+	for i, m := range messages[:first] {
+		said := language.Read(m.Text(), p.Today)
+		said = slices.DeleteFunc(said, func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
+		switch {
+		case m.Role == agent.Assistant:
+			listed, lists := english.Listed(m.Text(), p.nouns)
+			if a := pages[max(0, i-1)]; a != nil && lists > 0 && a.Page.Before > 0 { // the pages before it had the others
+				p.named[p.Named(a.Tool).Rows] = a.Page.Before
+			}
+			p.several = p.several || lists > 1
+			for noun, n := range listed {
+				p.named[noun] += n
+			}
+		case m.Role == agent.User && p.before != "" && others(p.Words, said): // means the one before it about somebody else
+			q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages[i:])}
+			_ = run(func() string { return q.answer(m.Text()) })
+			p.before, p.sorted, p.named, p.several = cmp.Or(q.meant, p.before), "", map[string]int{}, false
+		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return further(p.Words, p.Named(a.Tool), said, p.before) }):
+		case m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more")):
+			p.before, p.sorted, p.named, p.several = p.onward(m.Text()), "", map[string]int{}, false
+		case m.Role == agent.User && p.Words.Phrase("sort", language.Lows(said)) > 0:
+			p.sorted, p.named = m.Text(), map[string]int{}
+		}
+	}
+	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
+}
+
+// nextPage goes on with the last list when the words say no more than that: "get more employees".
+func (p *planner) nextPage(tokens []language.Token, asked bool) string {
+	of, last, shown := &match.Tool{}, &speak.Answer{}, 0 // that no word names
+	for _, a := range p.lists {
+		if t := p.Named(a.Tool); t.Info.Name != "" && len(a.Rows) > 0 && (asked || further(p.Words, t, tokens, p.before)) {
+			first := a.Args["cursor"] == nil && a.Args["offset"] == nil
+			of, last, shown = t, a, len(a.Rows)+map[bool]int{false: shown}[first]
+		}
+	}
+	goesOn := asked || further(p.Words, of, tokens, p.before)
+	if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Kind == language.Number }); goesOn && i >= 0 && tokens[max(0, i-1)].Low != "page" { // "20 more"
+		p.few = int(min(50, tokens[i].Value))
+	}
+	switch input, value := last.Following(); {
+	case !goesOn:
+		return ""
+	case of.Info.Name == "" && !asked && (slices.Contains(language.Lows(tokens), "who") || !p.Words.Only("further", language.Lows(tokens))): // "who else works in IT?"
+		return ""
+	case of.Info.Name == "":
+		return "There is no list here that could go on: ask for one first."
+	case (input == "" || p.several) && (unsaid.MatchString(p.answered) || strings.Contains(p.answered, `Say "next page"`) || p.named[of.Rows] < shown && strings.HasPrefix(p.answered, "There are ")): // the first of them were named
+		if p.paging = true; p.lists[len(p.lists)-1].Tool != of.Info.Name { // another list came since
+			p.sorted, p.before = "", "list "+of.Rows
+		}
+		rest := run(func() string {
+			return p.answer(strings.TrimSpace(strings.Trim(p.sorted, " ?!.") + " " + counts.ReplaceAllString(p.before, "")))
+		}).orWait()
+		return cmp.Or(rest, "There is no further page: that was all of it.")
+	case input == "":
+		return "There is no further page: that was all of it."
+	default:
+		r := p.Attempt(of, match.NewClause(p.Words, p.tokens(language.Read(p.before, p.Today)), "")) // what was asked for is named on each page
+		r.Measure, r.Skip = match.Measure{}, 0
+		if left := slices.ContainsFunc(tokens, func(t language.Token) bool { return t.Low == "rest" || t.Low == "others" }); of.Inputs.Named("limit") != nil && (p.few > 0 || left) {
+			last.Args["limit"] = cmp.Or(p.few, 50)
+		}
+		return speak.List(r, speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
+	}
+}
+
+// smallTalk answers what asks nothing of any tool; empty for anything else. A greeting is met with questions to ask.
+func (p *planner) smallTalk() string {
+	tokens := language.Read(p.said, p.Today)
+	words := language.Lows(tokens)
+	says := func(section string) bool { return p.Words.Only(section, words) }
+	switch {
+	case says("thanks") && (len(p.lists) == 0 || !slices.ContainsFunc(words, func(w string) bool { return p.Words.Is(w, "further") })):
+		return "You are welcome."
+	case len(words) == 0, says("hello"), says("help"):
+		return map[bool]string{false: "Please ask a question; ", true: "I answer from this company's data what you may see, and pass on the changes that you ask for, for you to approve; "}[says("help")] + offer(p.Catalog, match.Clause{Order: -1})
+	case len(p.answers) > 0 && says("no"):
+		return "All right. Nothing was changed."
+	case p.waiting && (says("yes") || says("no")):
+		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons."
+	case len(p.answers) > 0:
+		return ""
+	}
+	if asked := ofOne(p, words); asked != "" {
+		if e := run(func() string { return p.answer(asked) }); !e.none {
+			return e.orWait()
+		}
+	}
+	if page := p.nextPage(tokens, says("more") || strings.Contains(p.answered, `Say "next page"`) && says("sure")); page != "" || len(p.lists) == 0 || p.onward(p.said) == p.said {
+		return page
+	}
+	e := run(func() string { return p.answer(p.onward(p.said)) })
+	return map[bool]string{false: e.orWait()}[e.none]
+}
