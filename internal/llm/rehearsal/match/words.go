@@ -148,7 +148,7 @@ func (r *Reading) name(i int) {
 	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
-		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.low(e.at-1) == "of", Named: (e.owns || r.low(e.at-1) == "does" || r.low(e.at-1) == "of" && r.Tokens[e.at].Kind == language.Quoted) && r.x.IsOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
+		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.low(e.at-1) == "of" && !(r.x.IsOurs(r.Tool.head) && r.isAnchor(e.at-2)), Named: (e.owns || r.low(e.at-1) == "does" || r.low(e.at-1) == "of" && r.Tokens[e.at].Kind == language.Quoted) && r.x.IsOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
 	default:
 		return
 	}

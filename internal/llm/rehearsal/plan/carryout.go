@@ -200,7 +200,7 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	case f.Located, f.Named, f.Whose && named: // "in Denver" is the value of a field, or in a text
 		one.Keys = slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
 			text := strings.ToLower(one.Text(k))
-			return f.Named && !one.Names(k) || f.Whose && english.LastWord(k) == "by" || f.Located && len(english.Prose(text)) > len(f.Words)+1 && !strings.Contains(text, "in "+strings.ToLower(f.Text))
+			return f.Named && !one.Names(k) || f.Whose && (english.LastWord(k) == "by" || c.Words.Is(english.Words(k)[0], "superior")) || f.Located && len(english.Prose(text)) > len(f.Words)+1 && !strings.Contains(text, "in "+strings.ToLower(f.Text))
 		})
 	}
 	return english.Shared(f.Words, one.Words()) == len(f.Words)

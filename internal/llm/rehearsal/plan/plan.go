@@ -56,8 +56,10 @@ func (p *planner) reply(words []language.Token) string {
 	if n > 0 && p.before != "" {
 		return p.goOn(tokens, language.Text(tokens[n:]))
 	}
-	if places := everywhere(p.Catalog, tokens); len(places) > 0 {
-		return all(len(places), func(i int) string { return p.answer(places[i]) })
+	if places, asked := everywhere(p.Catalog, tokens); asked {
+		return all(len(places), func(i int) string { return p.reply(places[i]) })
+	} else if text := each(p, places, false, p.reply); text != "" {
+		return text
 	}
 	panic(end{none: true, vague: true, text: decline(p.Catalog, tokens)})
 }
@@ -220,7 +222,7 @@ func (p *planner) perform(c choice) string {
 	case len(c) > 1 && p.rank(c[0]) == p.rank(c[1]) && !c[0].Strong && len(c[0].Values) == 0: // "what is open?"
 		panic(end{none: true, text: decline(p.Catalog, c[0].Tokens)})
 	}
-	var first, refused end
+	first, refused, personal := end{}, end{}, false
 	for _, r := range c[:min(4, len(c))] {
 		e := run(func() string { return p.carryOut(r) })
 		if e.shut && !e.none && !e.waits && refused.text == "" { // it may be another sort of thing, which is open
@@ -229,6 +231,9 @@ func (p *planner) perform(c choice) string {
 		}
 		if !e.none {
 			return e.orWait()
+		}
+		if c[0].Target != nil && r.MeansPerson(2) && !personal { // whom a full name says
+			first.text, personal = "", true
 		}
 		if first.text, first.shut = cmp.Or(first.text, e.text), first.shut || e.shut && first.text == ""; r.Target != nil && r.Target.Entity.Code && !strings.Contains(r.Target.Entity.Text, "@") {
 			break // what looks like an id is found as one

@@ -240,15 +240,18 @@ func each(p *planner, questions [][]language.Token, strictly bool, reply func([]
 
 var anything = regexp.MustCompile(`^(?i)(?:search|look) for (.+)$`)
 
-// everywhere is the question for each list whose texts can be searched, of one that does not say where: "search for logins".
-func everywhere(c *match.Catalog, tokens []language.Token) (questions []string) {
+// everywhere is the question for each list whose texts can be searched, of one that asks to search and does not say where ("search for logins"), or of a word that no tool knows ("logins").
+func everywhere(c *match.Catalog, tokens []language.Token) (questions [][]language.Token, asked bool) {
 	what := append(anything.FindStringSubmatch(language.Text(tokens)), "", "")[1]
+	if asked = what != ""; !asked && len(tokens) == 1 && tokens[0].Kind == language.Word && c.Words.MayBeValue(tokens[0].Low) && !c.Knows(tokens[0].Stem) {
+		what = tokens[0].Text
+	}
 	for _, t := range c.Open {
 		if t.Lists() && what != "" && t.Inputs.First(func(f *match.Field) bool { return f.Is(schema.Search) }) != nil {
-			questions = append(questions, t.Rows+" about "+what)
+			questions = append(questions, language.Read(t.Rows+" about "+what, c.Today))
 		}
 	}
-	return questions
+	return questions, asked && len(questions) > 0
 }
 
 // choice is what a part may mean, best first; all open to the person, or all closed.
