@@ -18,9 +18,15 @@ const longestPhrase = 4 // a noun and what describes it
 // none where nothing is joined.
 func (j Joint) Split(tokens []Token) (ways [][][]Token) {
 	for k := 2; k < len(tokens)-1; k++ {
-		if right := after(tokens[k:]); right != nil && j.Opens(right) {
-			return [][][]Token{{tokens[:k], right}}
+		left, right := tokens[:k], after(tokens[k:])
+		if right == nil || !j.Opens(right) && !(right[0].Low == "my" && left[j.lead(left)%k].Low == "my") {
+			continue
 		}
+		ways = [][][]Token{{left, right}}
+		if n := slices.IndexFunc(left, j.Noun); n >= 0 && j.Trail(right[j.lead(right)%len(right)]) { // "how many people are in Rome and how many in Paris"
+			ways = append(ways, [][]Token{left, slices.Concat(left[:n+1], right[j.lead(right):])})
+		}
+		return ways
 	}
 	for k := 1; k < len(tokens)-1; k++ {
 		left, right := tokens[:k], after(tokens[k:])

@@ -49,7 +49,7 @@ func (x *Lexicon) Joint(ofThings func(language.Token) bool) language.Joint {
 	return language.Joint{
 		Opens: x.opens,
 		Noun: func(t language.Token) bool {
-			return t.Kind == language.Word && english.Plural(t.Low) && ofThings(t)
+			return t.Kind == language.Word && (english.Plural(t.Low) || t.Low == "people") && ofThings(t)
 		},
 		Leads: func(t language.Token) bool {
 			return t.Low == "of" || t.Low != "open" && is(t, "idle", "bulk", "polite", "count", "sum") && !is(t, "place", "owner")

@@ -65,7 +65,7 @@ func NewTool(x *lexicon.Lexicon, info result.ToolInfo, closed bool) *Tool {
 		first, _, _ := strings.Cut(phrase, " ")
 		t.orders[english.Stem(first)] = true
 	}
-	t.say(inSynonym, meta.Synonyms...)
+	t.say(inSynonym, slices.DeleteFunc(slices.Clone(meta.Synonyms), func(s string) bool { return strings.Contains(s, "-") })...) // "how" and "to" are no how-to
 	for _, p := range schema.Properties(info.InputSchema) {
 		f := newField(p, meta.Input[p.Name])
 		t.Own = t.Own || f.Self && !f.Required

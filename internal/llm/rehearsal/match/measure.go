@@ -15,14 +15,17 @@ import (
 
 // measure finds "how many", "total", "top 5", "budget against spend".
 func (r reader) measure(i int) {
-	words := r.lows(i)
-	if r.low(i) == "by" && r.low(i+1) != "" && r.low(i+2) == "" && r.Measure.Kind == "" && r.Tool.Lists() { // "spend by vendor", "customers by revenue"
-		kind := map[bool]string{true: "sum", false: "count"}[r.Tool.column(func(f *Field) bool { return f.amount() && r.any(f.says) }).Name != ""]
+	words := r.Lows(i)
+	if r.Low(i) == "by" && r.Low(i+1) != "" && r.Low(i+2) == "" && r.Measure.Kind == "" && r.Tool.Lists() { // "spend by vendor", "customers by revenue"
+		kind := map[bool]string{true: "sum", false: "count"}[r.Tool.column(func(f *Field) bool { return f.amount() && r.Any(f.says) }).Name != ""]
 		r.Measure = Measure{Kind: kind}
+		limit, limited := r.Args["limit"].(float64)
 		if r.extent(i); r.Measure.By == "" {
 			r.Measure = Measure{}
 		}
-		if r.Tool.column(func(f *Field) bool { return f.Is(schema.Number, schema.Date) && f.says(english.Stem(r.low(i+1))) }).Name != "" {
+		if limited && r.Measure.By != "" { // "list 5 tasks by priority"
+			r.Asked[r.Tokens[i+1].Stem], r.Measure = true, Measure{Kind: "sort", Count: int(limit)}
+		} else if r.Tool.column(func(f *Field) bool { return f.Is(schema.Number, schema.Date) && f.says(english.Stem(r.Low(i+1))) }).Name != "" {
 			r.Measure = Measure{Kind: "sort", Count: 1 << 30}
 			r.take(read, i, 1, 0)
 		}
@@ -30,20 +33,20 @@ func (r reader) measure(i int) {
 	for _, kind := range lexicon.Measures {
 		n := r.x.Phrase(kind, words)
 		switch {
-		case !r.Tool.Lists() || n == 0 || i > 0 && r.Tokens[i].Capital || (r.low(i) == "low" || r.low(i) == "high") && r.Tool.column(func(f *Field) bool { return f.Is(schema.Number) && f.says(english.Stem(r.low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
+		case !r.Tool.Lists() || n == 0 || i > 0 && r.Tokens[i].Capital || (r.Low(i) == "low" || r.Low(i) == "high") && r.Tool.column(func(f *Field) bool { return f.Is(schema.Number) && f.says(english.Stem(r.Low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
 		case kind != "upcoming" && (r.Measure.Kind == "" || r.Measure.Kind == "sum" && !strings.Contains("count sum average", kind)): // "how much was the last one?"
 			r.Measure = Measure{Kind: kind, Count: map[bool]int{true: 1 << 30, false: 1}[kind == "sort"]}
 			r.take(read, i, n, 0)
 			r.extent(i + n)
-		case kind == "upcoming" && r.Measure.Kind == "" && (r.Tool.source[r.Tokens[i].Stem] < inColumns || !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self")): // the nearest of the days to come
+		case kind == "upcoming" && r.Measure.Kind == "" && (r.Tool.source[r.Tokens[i].Stem] < inColumns || !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.Low(i-1), "self")): // the nearest of the days to come
 			due := r.Tool.column(func(f *Field) bool { return f.Is(schema.Date) && f.has("due", "expected") }).Name
-			if r.low(i) == "soon" && r.Tool.column(func(f *Field) bool { return f.has("due") }).Name != "" { // what is late is due soon, too
+			if r.Low(i) == "soon" && r.Tool.column(func(f *Field) bool { return f.has("due") }).Name != "" { // what is late is due soon, too
 				continue
 			}
 			if r.among(schema.Date, due, func(day string, _ float64) bool {
-				return day >= r.c.Today.Format(time.DateOnly) || strings.HasPrefix(due, "next_") // what is late comes next, too
+				return day >= r.c.Today.Format(time.DateOnly) || strings.HasPrefix(due, "next_") && r.Low(i) != "upcoming" // what is late comes next, too
 			}) {
-				r.Measure = Measure{Kind: "oldest", Count: map[bool]int{true: 5, false: 1}[r.low(i) == "soon"], Column: r.Filters[len(r.Filters)-1].Column}
+				r.Measure = Measure{Kind: "oldest", Count: map[bool]int{true: 5, false: 1}[r.Low(i) == "soon"], Column: r.Filters[len(r.Filters)-1].Column}
 				r.take(read, i, n, 1)
 				r.extent(i + n)
 			}
@@ -60,17 +63,17 @@ func (r reader) measure(i int) {
 // extent reads how many rows "top" asks for, and of what; its phrase ends at end.
 func (r reader) extent(end int) {
 	m := &r.Measure
-	if r.low(1) == "are" || r.isAnchor(end+1) && english.Plural(r.low(end+1)) && r.low(end) != "" && r.uses[end] == given || english.Plural(r.low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.low(end-1) != "most") { // not "who has the most days?"
+	if r.Low(1) == "are" || r.isAnchor(end+1) && english.Plural(r.Low(end+1)) && r.Low(end) != "" && r.uses[end] == given || english.Plural(r.Low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.Low(end-1) != "most") { // not "who has the most days?"
 		m.Count = 5 // are "the biggest orders"
 	}
-	if limit, ok := r.Args["limit"].(float64); ok && m.Kind != "count" {
+	if limit, ok := r.Args["limit"].(float64); ok {
 		m.Count = int(limit)
 		delete(r.Args, "limit") // the rows are chosen among all of them
 	}
 	named := func(t language.Token) bool { return r.Tool.source[t.Stem] >= inSynonym }
 	for at, t := range r.Tokens {
 		whose := r.x.Is(t.Low, "who")
-		each := slices.Contains([]string{"each", "per", "every", "by"}, r.low(at-1))
+		each := slices.Contains([]string{"each", "per", "every", "by"}, r.Low(at-1))
 		of := r.Tool.column(func(f *Field) bool {
 			ours := f.Is(schema.Title) && !r.x.IsOurs(r.Tool.head) && len(f.Words) > 0 && r.x.IsOurs(english.Stem(f.Words[0])) // employee_name
 			return f.Is(schema.Text, schema.Choice) && (f.says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder")) || whose && ours
@@ -81,16 +84,19 @@ func (r reader) extent(end int) {
 		switch {
 		case !r.free(at) || m.OverDates() || m.Kind == "sort":
 		case of+name != "" && each && strings.Contains("count sum average", m.Kind):
+			if m.By != "" && r.Has("and") { // "by vendor and by department" are two questions
+				r.Negations++
+			}
 			m.By, m.Of = cmp.Or(of, name), t.Low
 			r.take(read, at-1, 2, 1)
-		case r.Has("most", "fewest") && (whose || r.low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
+		case r.Has("most", "fewest") && (whose || r.Low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
 			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"
-			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool { return named(t) && english.Plural(t.Low) }) && !r.any(r.Tool.Column(r.Tool.Amount()).says)]
+			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool { return named(t) && english.Plural(t.Low) }) && !r.Any(r.Tool.Column(r.Tool.Amount()).says)]
 			r.take(read, at, 1, 4)
-		case m.Kind != "count" && m.Kind != "compare" && result.IsAmount(r.Tool.Amount()) && name != "" && (english.Plural(t.Low) || r.low(at+1) == "") && !r.isAnchor(at) && (!r.isAnchor(end) || at == end+1):
+		case m.Kind != "count" && m.Kind != "compare" && result.IsAmount(r.Tool.Amount()) && name != "" && (english.Plural(t.Low) || r.Low(at+1) == "") && !r.isAnchor(at) && (!r.isAnchor(end) || at == end+1):
 			m.By, m.Of, m.Count = name, t.Low, map[bool]int{true: m.Count, false: 1}[english.Plural(t.Low)]
 			r.take(read, at, 1, 4)
-		case of != "" && r.low(at-1) == "which" && m.Kind == "highest" && r.Tool.Amount() == "": // "which department is the biggest?"
+		case of != "" && r.Low(at-1) == "which" && m.Kind == "highest" && r.Tool.Amount() == "": // "which department is the biggest?"
 			m.By, m.Of, m.Count, m.Column = of, t.Low, 1, r.Tool.Rows
 			r.take(read, at, 1, 4)
 		}

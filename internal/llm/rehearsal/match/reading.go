@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -61,7 +62,10 @@ func (c *Catalog) Identify(tokens []language.Token) {
 // Joint is how a sentence asks for several of what the tools list.
 func (c *Catalog) Joint() language.Joint {
 	return c.Words.Joint(func(t language.Token) bool {
-		return slices.ContainsFunc(c.All(), func(of *Tool) bool { return of.Lists() && of.head == t.Stem })
+		ours := c.Words.IsOurs(t.Stem) && !c.Words.Is(english.Singular(t.Low), "superior")
+		return slices.ContainsFunc(c.All(), func(of *Tool) bool {
+			return of.Lists() && (of.head == t.Stem || english.Stem(english.LastWord(of.Rows)) == t.Stem || ours && c.Words.IsOurs(of.head))
+		})
 	})
 }
 
@@ -78,7 +82,7 @@ const (
 
 // Reading is how one tool would understand one clause of a question.
 type Reading struct {
-	Clause
+	lexicon.Clause
 	Tool    *Tool
 	Args    map[string]any // a token is a change of the present value, by its number
 	Target  *Target        // the thing that it is about, to be looked up; of another tool: that whose rows it is kept to
@@ -114,7 +118,7 @@ type Target struct {
 
 // isAnchor reports whether the i-th word names what the tool is about.
 func (r *Reading) isAnchor(i int) bool {
-	return r.low(i) != "" && r.Tool.Anchors(r.Tokens[i].Stem)
+	return r.Low(i) != "" && r.Tool.Anchors(r.Tokens[i].Stem)
 }
 
 func (r *Reading) left(uses ...use) (out []language.Token) {
@@ -130,6 +134,16 @@ func (r *Reading) waits() bool { return r.Target != nil && r.Target.Entity.end =
 
 // Guesses reports whether the reading rests on a value that may be none.
 func (r *Reading) Guesses() bool { return r.Vague || slices.Contains(r.uses, guessed) }
+
+// Next has the reading ask for what follows the rows that were named, as many at a time as it asked for. Where it asked for figures, their rows follow.
+func (r *Reading) Next(named int) {
+	limit, _ := r.Args["limit"].(float64)
+	r.Skip, r.Few = named, cmp.Or(r.Few, int(limit))
+	delete(r.Args, "limit")
+	if slices.Contains([]string{"count", "sum", "average", "compare"}, r.Measure.Kind) && r.Measure.By == "" {
+		r.Measure = Measure{}
+	}
+}
 
 // Searches reports whether texts are searched for words of the question.
 func (r *Reading) Searches() bool {
@@ -196,8 +210,8 @@ func (r *Reading) Relevance(key string) int {
 		}
 	}
 	whose := r.Has("who", "whom", "whose") && len(words) > 0 && r.x.Is(words[0], "holder") // who has it
-	dated := col.Is(schema.Date) && r.low(0) == "when"
-	hits += map[bool]int{true: 2}[dated && r.low(1) == "is" && col.has("due", "next")]
+	dated := col.Is(schema.Date) && r.Low(0) == "when"
+	hits += map[bool]int{true: 2}[dated && r.Low(1) == "is" && col.has("due", "next")]
 	clerical := strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail
 	if clerical && (!dated || hits == 0) || hits == 0 && !whose && !dated {
 		return 0
@@ -241,15 +255,15 @@ func (r reader) alike(fits func(*Field) bool) bool {
 // take gives n tokens a use, for so many points.
 func (r *Reading) take(as use, at, n, score int) {
 	for i := at; i < at+n; i++ {
-		if r.uses[i], r.heads[i] = as, i == at; as == given && r.x.Is(r.low(i), "negation") { // it is part of a value
-			r.negations--
+		if r.uses[i], r.heads[i] = as, i == at; as == given && r.x.Is(r.Low(i), "negation") { // it is part of a value
+			r.Negations--
 		}
 	}
 	r.Score += score
 	r.anchored = r.anchored || score >= inNoun.weight()
 }
 
-func (r *Reading) free(i int) bool { return r.low(i) != "" && r.uses[i] == unread }
+func (r *Reading) free(i int) bool { return r.Low(i) != "" && r.uses[i] == unread }
 
 // taken reports whether an input, or the column of its name, has its value.
 func (r *Reading) taken(f *Field) bool {
@@ -268,71 +282,9 @@ type Measure struct {
 // OverDates reports whether the measure needs a column of dates.
 func (m Measure) OverDates() bool { return m.Kind == "newest" || m.Kind == "oldest" }
 
-// Clause is one part of a question, and how it asks.
-type Clause struct {
-	Tokens []language.Token // without politeness and without the reason
-	Order  int              // index of the first word; -1 when there is none
-	Verb   string           // that word
-	Asks   bool             // it is a question, whatever it asks
-	Bulk   bool             // it is about all of them
-	Remark string           // the text behind a colon or behind "because"
-
-	negations int // how many words say that it is not so
-	unsure    bool
-}
-
-// NewClause reads how a part asks; the remark was taken off it before.
-func NewClause(x *lexicon.Lexicon, part []language.Token, remark string) Clause {
-	c := Clause{Tokens: part, Order: -1, Remark: remark, Asks: len(part) > 0 && part[len(part)-1].Text == "?"}
-	for len(c.Tokens) > 0 {
-		n := x.Phrase("polite", c.lows(0)) // "can you …?" asks for no information
-		if c.Asks = c.Asks && n < 2; n == 0 && c.Tokens[0].Kind != language.Mark {
-			break
-		}
-		c.Tokens = c.Tokens[max(n, 1):]
-	}
-	for i, t := range c.Tokens {
-		article := slices.ContainsFunc(c.Tokens[max(0, i-2):i], func(t language.Token) bool { return t.Low == "a" || t.Low == "an" })
-		if c.Order < 0 || article && x.Is(c.Verb, "light") && x.Is(t.Low, "action") { // "give Ada a 5% raise"
-			c.Order, c.Verb = i, t.Low
-		}
-		named := t.Capital && i > 0 // "Will" and "May" are names too
-		if x.Is(t.Low, "negation") && !named {
-			c.negations++
-		}
-		c.unsure = c.unsure || x.Is(t.Low, "condition") && !named
-		c.Bulk = c.Bulk || x.Is(t.Low, "bulk")
-	}
-	return c
-}
-
-func (c Clause) low(i int) string {
-	if i < 0 || i >= len(c.Tokens) || c.Tokens[i].Kind != language.Word {
-		return ""
-	}
-	return c.Tokens[i].Low
-}
-
-func (c Clause) lows(i int) []string { return language.Run(c.Tokens[min(i, len(c.Tokens)):]) }
-
-// any reports whether a word of the clause has such a stem.
-func (c Clause) any(fits func(stem string) bool) bool {
-	return slices.ContainsFunc(c.Tokens, func(t language.Token) bool { return fits(t.Stem) })
-}
-
-// Has reports whether a word of the clause is one of these.
-func (c Clause) Has(words ...string) bool {
-	return slices.ContainsFunc(c.Tokens, func(t language.Token) bool { return slices.Contains(words, t.Low) })
-}
-
-// OpensAnew reports whether the clause has a verb. One without goes on with an order.
-func (c Clause) OpensAnew(x *lexicon.Lexicon) bool {
-	return c.Asks || x.Is(c.Verb, "reading", "present", "action")
-}
-
 // IsOrdered reports whether a clause orders, without any doubt, what a tool changes.
-func (t *Tool) IsOrdered(x *lexicon.Lexicon, c Clause) bool {
-	if !t.Writes() || c.Order < 0 || c.Asks || c.negations > 0 || c.unsure || c.Tokens[c.Order].Owns {
+func (t *Tool) IsOrdered(x *lexicon.Lexicon, c lexicon.Clause) bool {
+	if !t.Writes() || c.Order < 0 || c.Asks || c.Negations > 0 || c.Unsure || c.Tokens[c.Order].Owns {
 		return false
 	}
 	verb := english.Stem(c.Verb)

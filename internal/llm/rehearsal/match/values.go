@@ -36,7 +36,7 @@ func (r reader) boundsOf(i int) bounds {
 		}
 	}
 	for section, end := range map[string]schema.Side{"ormore": lower, "orless": upper} {
-		if n := r.x.Phrase(section, r.lows(i+1)); n > 0 {
+		if n := r.x.Phrase(section, r.Lows(i+1)); n > 0 {
 			return bounds{i, i + 1 + n, end, false}
 		}
 	}
@@ -46,13 +46,16 @@ func (r reader) boundsOf(i int) bounds {
 // value fills "over 200k", "this month", or a new amount into its input.
 func (r reader) value(i int) {
 	t, b := r.Tokens[i], r.boundsOf(i)
-	if b.side == lower && r.low(b.at) == "from" && t.Kind == language.Date && t.Span.Months > 0 && !r.x.Is(r.low(i+1), "upto") {
+	if b.side == lower && r.Low(b.at) == "from" && t.Kind == language.Date && t.Span.Months > 0 && !r.x.Is(r.Low(i+1), "upto") {
 		b.side = none // "invoices from last quarter" are of that quarter
 	}
 	switch {
 	case t.Kind == language.Date && (r.period(t.Span) || r.days(t.Span, b)):
 		r.take(given, b.at, b.end-b.at, 3) // which says nothing of what is asked for
 		r.Score++
+		if r.Low(b.at) == "and" && b.at > 0 && r.Tokens[b.at-1].Kind == language.Date && r.boundsOf(b.at-1).side != lower { // "this week and last week" are two questions
+			r.Negations++
+		}
 	case t.Kind == language.Number:
 		r.number(i, b)
 	}
@@ -70,16 +73,16 @@ func (r reader) number(i int, b bounds) {
 		r.take(given, b.at, b.end-b.at, 3)
 	case f != nil:
 		r.Args[f.Name] = result.Cents(t.Value)
-		moves := r.x.Is(r.low(i+1), "rising", "falling") || slices.Contains([]string{"of", "with"}, r.low(i-1)) && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return r.x.Is(t.Low, "rising", "falling") }) // "a raise of $2,000"
-		if r.Tool.Writes() && (t.Percent || r.low(i-1) == "by" || moves) {
+		moves := r.x.Is(r.Low(i+1), "rising", "falling") || slices.Contains([]string{"of", "with"}, r.Low(i-1)) && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return r.x.Is(t.Low, "rising", "falling") }) // "a raise of $2,000"
+		if r.Tool.Writes() && (t.Percent || r.Low(i-1) == "by" || moves) {
 			t.Value *= map[bool]float64{true: -1, false: 1}[r.x.Is(r.Verb, "falling")]
 			r.Args[f.Name] = t
 		}
 		r.take(given, i, 1, 2)
-	case r.Tool.Writes() && r.isAnchor(i+1) && english.Plural(r.low(i+1)) && r.Tool.Missing(r.Args).IsText(): // "three subtasks"
+	case r.Tool.Writes() && r.isAnchor(i+1) && english.Plural(r.Low(i+1)) && r.Tool.Missing(r.Args).IsText(): // "three subtasks"
 		r.Each = int(t.Value)
 		r.take(read, i, 1, 1)
-	case r.Tool.Lists() && b.side == none && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), lexicon.Measures...) || r.x.Is(r.low(i+1), lexicon.Measures...)):
+	case r.Tool.Lists() && b.side == none && (r.isAnchor(i+1) || r.x.Is(r.Low(i-1), lexicon.Measures...) || r.x.Is(r.Low(i+1), lexicon.Measures...)):
 		r.Args["limit"] = min(50, max(1, t.Value))
 		r.take(read, i, 1, 1)
 	case b.side != none && !yearShape.MatchString(t.Text) && r.among(schema.Number, "", func(_ string, n float64) bool {
@@ -99,7 +102,7 @@ func (r reader) numberFor(i int, end schema.Side) *Field {
 		return f.Is(schema.Number) && !r.taken(f) && (year || !f.has("year")) && (r.Tool.Writes() || !r.Tokens[i].Percent || f.Unit == "percent") // "more than 50%" is no amount
 	}
 	said := func(f *Field) bool {
-		return free(f) && (end != none && f.side == end || f.has("year", r.low(i-1), r.low(i+1)))
+		return free(f) && (end != none && f.side == end || f.has("year", r.Low(i-1), r.Low(i+1)))
 	}
 	missing := func(f *Field) bool { return free(f) && f.Required && r.Tool.Writes() }
 	paid := func(f *Field) bool { return free(f) && f.Amount && r.Tool.Writes() }
@@ -131,7 +134,7 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 		s.To = s.From
 	}
 	fits, last := []*Field(nil), none
-	dated := r.Tool.column(func(f *Field) bool { return f.Name == r.Tool.DateColumn() && r.any(r.Tool.Names) })
+	dated := r.Tool.column(func(f *Field) bool { return f.Name == r.Tool.DateColumn() && r.Any(r.Tool.Names) })
 	for _, f := range r.Tool.Inputs {
 		if f.Is(schema.Date) && !r.taken(f) && (b.side == none || b.side == f.side) {
 			fits, last = append(fits, f), max(last, f.side)
@@ -140,7 +143,7 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 	within := func(day string, _ float64) bool {
 		return (b.side == upper || day >= s.From.Format(time.DateOnly)) && (b.side == lower || day < s.To.Format(time.DateOnly))
 	}
-	said := func(f *Field) bool { return r.any(f.says) }
+	said := func(f *Field) bool { return r.Any(f.says) }
 	switch {
 	case len(fits) == 0 || fits[0].base != fits[len(fits)-1].base || b.side != lower && fits[0].side == lower && last != upper:
 		return r.among(schema.Date, dated.Name, within)
@@ -183,29 +186,30 @@ func (r reader) choices() {
 	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.States) {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
-				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.Has("who") || r.low(i-1) == "who" && r.Has("most", "fewest") && len(p.Words) == 1 || r.low(i+1) == "the" && english.Plural(r.low(i-1)), f.Is(schema.Number) && r.Has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
-				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                                                                                                           // "Acme Enterprise"
-				state := strings.HasSuffix(strings.Join(p.Words, " "), "ed") && !strings.HasSuffix(r.low(i), "ed")
+				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.Has("who") || r.Low(i-1) == "who" && r.Has("most", "fewest") && len(p.Words) == 1 || r.Low(i+1) == "the" && english.Plural(r.Low(i-1)), f.Is(schema.Number) && r.Has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
+				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.Low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                                                                                                           // "Acme Enterprise"
+				state := strings.HasSuffix(strings.Join(p.Words, " "), "ed") && !strings.HasSuffix(r.Low(i), "ed")
 				happened := f.Is(schema.Choice) && r.Tool.column(func(f *Field) bool {
-					return f.Is(schema.Date) && (dated && slices.Contains(f.Synonyms, r.low(i)) || state && r.low(i) != "" && f.also[r.Tokens[i].Stem])
+					return f.Is(schema.Date) && (dated && slices.Contains(f.Synonyms, r.Low(i)) || state && r.Low(i) != "" && f.also[r.Tokens[i].Stem])
 				}).Name != "" // "opened this week", "what closes next"
-				if f.Is(schema.Choice) && r.taken(f) && (r.low(i-1) == "and" || r.low(i-1) == "or") && r.reads(i, p.Words) {
-					r.negations++ // "high and critical tickets" are two questions
+				if f.Is(schema.Choice) && r.taken(f) && (r.Low(i-1) == "and" || r.Low(i-1) == "or") && r.reads(i, p.Words) {
+					r.Negations++ // "high and critical tickets" are two questions
 				}
 				if dated && f.Is(schema.Date) && len(p.Words) > 2 && r.reads(i, p.Words) { // "do I have to do today"
 					r.take(read, i, len(p.Words), 2)
 				}
-				if r.taken(f) || by || extreme || named || happened || dated && f.Is(schema.Date) || !r.reads(i, p.Words) {
+				one := f.Is(schema.Order) && r.x.Is(r.Low(i), lexicon.Measures...) && r.isAnchor(i+1) && !english.Plural(r.Low(i+1)) // "the latest deal"
+				if one || r.taken(f) || by || extreme || named || happened || dated && f.Is(schema.Date) || !r.reads(i, p.Words) {
 					continue
 				}
 				switch r.take(given, i, len(p.Words), 4); {
-				case f.Is(schema.Choice) && r.low(i-1) == "not" && r.Tool.Lists(): // "not solved" is any other value
+				case f.Is(schema.Choice) && r.Low(i-1) == "not" && r.Tool.Lists(): // "not solved" is any other value
 					r.take(given, i-1, 1+len(p.Words), 0)
 					other := func(text string, _ float64) bool { return !slices.Contains(p.Values, any(text)) }
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: other})
 				case f.Is(schema.Date): // what is due today is not overdue
 					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.AddDate(0, 0, map[bool]int{true: -1}[p.Values[0] == "yesterday"]).Format(time.DateOnly)
-				case slices.Contains([]string{"is", "was", "has", "did"}, r.low(0)) && r.low(1) != "there" && i+len(p.Words) == len(language.Lows(r.Tokens)):
+				case slices.Contains([]string{"is", "was", "has", "did"}, r.Low(0)) && r.Low(1) != "there" && i+len(p.Words) == len(language.Lows(r.Tokens)):
 					r.take(meant, i, len(p.Words), 0)
 					r.Asked[english.Stem(f.Words[0])] = true // "is the order paid?" asks for its state, of whatever state it is
 				case len(p.Values) == 1 && r.Tool.Inputs.Named(f.Name) == f:
@@ -220,12 +224,12 @@ func (r reader) choices() {
 
 // topic takes all of the text behind "tickets about" as what is searched for, whatever else its words mean. A list is not meant where another one of the same things can be searched for several words.
 func (r reader) topic(i int) {
-	with := r.low(i) == "with" && r.low(i+1) != "" && !r.Tokens[i+1].Capital && r.uses[i+1] == unread && r.Tool.source[r.Tokens[i+1].Stem] == nowhere && r.x.MayBeValue(r.low(i+1)) && !r.x.Is(r.low(i+1), "idle") && r.Tool.Lists()
-	if !with && !r.x.Is(r.low(i), "topic") && (r.low(i) != "for" || !r.Has("search")) || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
+	with := r.Low(i) == "with" && r.Low(i+1) != "" && !r.Tokens[i+1].Capital && r.uses[i+1] == unread && r.Tool.source[r.Tokens[i+1].Stem] == nowhere && r.x.MayBeValue(r.Low(i+1)) && !r.x.Is(r.Low(i+1), "idle") && r.Tool.Lists()
+	if !with && !r.x.Is(r.Low(i), "topic") && (r.Low(i) != "for" || !r.Has("search")) || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
 		return
 	}
 	texts := func(f *Field) bool { return f.Is(schema.Search) }
-	if tags := func(f *Field) bool { return f.IsText() && f.has("tag") }; r.low(i) == "tagged" && r.alike(tags) {
+	if tags := func(f *Field) bool { return f.IsText() && f.has("tag") }; r.Low(i) == "tagged" && r.alike(tags) {
 		texts = tags
 	}
 	f, searched := r.Tool.Inputs.First(func(f *Field) bool { return texts(f) && !r.taken(f) }), r.alike(texts)
@@ -235,7 +239,7 @@ func (r reader) topic(i int) {
 	var words []string
 	end := i + 1
 	for ; end < len(r.Tokens) && !r.leavesTopic(end); end++ {
-		if !slices.Contains(english.Function, r.low(end)) {
+		if !slices.Contains(english.Function, r.Low(end)) {
 			words = append(words, r.Tokens[end].Text)
 		}
 	}
@@ -246,7 +250,7 @@ func (r reader) topic(i int) {
 	if f != nil {
 		r.Args[f.Name], r.Topic = text, true
 	} else if searched && len(words) > 1 { // of which tags would be any
-		r.negations++
+		r.Negations++
 	} else { // it is looked for in the rows
 		r.Filters = append(r.Filters, Filter{Entity: Entity{Text: text, Words: english.Prose(text)}})
 	}
@@ -279,13 +283,13 @@ func (r reader) relation(i int) {
 	s := r.Tokens[i].Stem
 	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
 		f := from.Relation()
-		ofNone := r.x.Stems["person"][s] && (i > 0 || r.low(1) != "of" && r.low(1) != "under") && !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.low(i-1), "self") // "which people"
+		ofNone := r.x.Stems["person"][s] && (i > 0 || r.Low(1) != "of" && r.Low(1) != "under") && !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.Low(i-1), "self") // "which people"
 		if f == nil || ofNone || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Columns.First(from.Identified) == nil {
 			continue
 		}
 		if r.follows(i) && r.x.IsOurs(from.head) { // "the sales team"
 			if from == r.Tool {
-				r.Filters = append(r.Filters, Filter{Entity: Entity{Text: r.Tokens[i-1].Text, Words: []string{r.low(i - 1)}, Located: true, at: i - 1, end: i}})
+				r.Filters = append(r.Filters, Filter{Entity: Entity{Text: r.Tokens[i-1].Text, Words: []string{r.Low(i - 1)}, Located: true, at: i - 1, end: i}})
 				r.take(given, i-1, 1, 2)
 				r.take(read, i, 1, inNoun.weight()+1)
 			}
@@ -299,8 +303,8 @@ func (r reader) relation(i int) {
 
 // follows reports whether a team or the like, the i-th token, is of what the word before it says.
 func (r reader) follows(i int) bool {
-	of := r.low(i - 1)
-	if !r.x.Is(r.low(i), "unit") || !r.free(i-1) || r.Tokens[i-1].Kind != language.Word || r.Tokens[i-1].Owns {
+	of := r.Low(i - 1)
+	if !r.x.Is(r.Low(i), "unit") || !r.free(i-1) || r.Tokens[i-1].Kind != language.Word || r.Tokens[i-1].Owns {
 		return false
 	}
 	return r.x.MayBeValue(of) && !r.x.IsOurs(r.Tokens[i-1].Stem) && !r.x.Is(of, "present", "reading", "idle", "who", "place", "owner", "bulk") && !slices.Contains(english.Function, of)

@@ -14,7 +14,7 @@ import (
 )
 
 // Read reads a clause as the tool would; nil unless every word is explained.
-func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
+func (c *Catalog) Read(t *Tool, clause lexicon.Clause) *Reading {
 	if r := c.sought(t, clause); r != nil {
 		return r
 	}
@@ -26,22 +26,22 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	}
 	r := c.Attempt(t, clause)
 	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
-	r.Vague = !r.anchored && !(r.Target != nil && r.Target.Entity.Self && r.low(r.Target.Entity.at-1) == "about") // and so it only presents
+	r.Vague = !r.anchored && !(r.Target != nil && r.Target.Entity.Self && r.Low(r.Target.Entity.at-1) == "about") // and so it only presents
 	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural)                    // one thing is changed at a time
-	noun := !t.Writes() && r.Order >= 0 && r.low(r.Order+1) != "of" && r.uses[r.Order] >= given && t.Columns.Named(r.Verb+"_"+r.low(r.Order+1)) == nil && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
-	if clause.Bulk && t.Own && r.Target == nil && clause.any(func(s string) bool { return r.x.Stems["person"][s] }) && !clause.any(func(s string) bool { return r.x.Stems["self"][s] }) || !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words) || r.negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.Has("who") && !r.x.IsOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
+	noun := !t.Writes() && r.Order >= 0 && r.Low(r.Order+1) != "of" && r.uses[r.Order] >= given && t.Columns.Named(r.Verb+"_"+r.Low(r.Order+1)) == nil && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
+	if clause.Bulk && t.Own && r.Target == nil && clause.Any(func(s string) bool { return r.x.Stems["person"][s] }) && !clause.Any(func(s string) bool { return r.x.Stems["self"][s] }) || !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words) || r.Negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.Has("who") && !r.x.IsOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
 		return nil
 	}
 	return r
 }
 
-func (c *Catalog) reading(t *Tool, clause Clause) *Reading {
+func (c *Catalog) reading(t *Tool, clause lexicon.Clause) *Reading {
 	clause.Tokens = slices.Clone(clause.Tokens)
 	return &Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: english.Set{}, c: c, x: c.Words, uses: make([]use, len(clause.Tokens)), heads: make([]bool, len(clause.Tokens))}
 }
 
 // Attempt reads a clause as far as it goes: each step explains more of its words.
-func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
+func (c *Catalog) Attempt(t *Tool, clause lexicon.Clause) *Reading {
 	r := reader{c.reading(t, clause)}
 	if t.IsOrdered(c.Words, clause) {
 		onlyIDs := t.Inputs.First(func(f *Field) bool { return f.Required && !f.Is(schema.ID) }) == nil
@@ -50,7 +50,7 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	}
 	r.choices()
 	for i := range r.Tokens {
-		if r.uses[i] == given && r.x.Is(r.low(i), "self") && t.Lists() { // "did I close" is of one's own
+		if r.uses[i] == given && r.x.Is(r.Low(i), "self") && t.Lists() { // "did I close" is of one's own
 			r.Filters = append(r.Filters, Filter{Entity: r.entity(i)})
 		}
 	}
@@ -76,7 +76,7 @@ func (r *Reading) Answer(f *Field, text string) any {
 	if f.IsText() && text != "" {
 		return text
 	}
-	answer := NewClause(r.x, language.Read(text, r.c.Today), "")
+	answer := r.x.Clause(language.Read(text, r.c.Today), "")
 	answer.Verb, answer.Order = r.Verb, -1
 	return r.c.Attempt(&Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*Field{f}}, answer).Args[f.Name]
 }
@@ -86,12 +86,12 @@ var deed = regexp.MustCompile(`^(?i:(?:show )?(where|how) (?:do we \w+ |(?:.+ )?
 var howto = regexp.MustCompile(`^(?:(?:show |explain )?how (?:(?:do|does|can|should|would) (?:i|we|you|one)|to)|what (?:do|should) i do (?:if|when)|what (?:is|are) the (?:way|process|procedure|steps) (?:to|for)|i (?:forgot|have forgotten)|(?:(?:show|find|is there) )?(?:the |an? |any )?(?:help|how-to|knowledge base|kb) articles? (?:on|about|for)) `)
 
 // sought takes "how do I reset a password?" as the query of a tool that keeps guides, and "where do we seal cursors?" as that of one that finds where and how, if no other tool is about a word of it; else it is nil.
-func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
+func (c *Catalog) sought(t *Tool, clause lexicon.Clause) *Reading {
 	words, x := language.Lows(clause.Tokens), c.Words
 	text := strings.Join(words, " ")
 	m, opening := append(deed.FindStringSubmatch(language.Text(clause.Tokens)), "", "", ""), howto.FindString(text)
 	measured := slices.ContainsFunc(words, func(w string) bool { return x.Is(w, lexicon.Measures...) }) // "the most helpful article"
-	named := clause.negations == 0 && len(words) > 0 && !measured && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide") && !slices.ContainsFunc(words, func(w string) bool { return x.Is(w, "topic") })
+	named := clause.Negations == 0 && len(words) > 0 && !measured && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide") && !slices.ContainsFunc(words, func(w string) bool { return x.Is(w, "topic") })
 	guides := (opening != "" || named) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
 	f := t.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) && (guides || f.also[strings.ToLower(m[1])]) })
 	other := slices.ContainsFunc(clause.Tokens, func(w language.Token) bool {
@@ -127,13 +127,13 @@ func (r *Reading) name(i int) {
 	own := map[bool]*Field{true: r.Tool.Inputs.First(func(f *Field) bool { return ids(f) && r.x.IsOurs(english.Stem(f.Noun)) })}[e.Self && !r.Tool.Lists() && len(r.Args) > 0] // "my October report"
 	id := cmp.Or(r.Tool.Inputs.First(needed), own, r.Tool.Inputs.First(ofSort), r.Tool.Inputs.First(only))
 	ofTeam := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[r.Tokens[i].Stem] }          // "my team's expenses"
-	teams := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[english.Stem(r.low(e.end))] } // "deals of my team"
+	teams := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[english.Stem(r.Low(e.end))] } // "deals of my team"
 	text := r.Tool.Inputs.First(func(f *Field) bool {                                                           // the rows themselves say whose they are: a search for the name would find other things
-		named := !r.Tool.Lists() && f.says(english.Stem(r.low(e.at-1))) // "the workspace Atlas"
+		named := !r.Tool.Lists() && f.says(english.Stem(r.Low(e.at-1))) // "the workspace Atlas"
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns) && (e.sort == "" || !f.Is(schema.Prose))
 	})
 	switch {
-	case e.turned && e.sort != "" && !r.Tool.Writes() && !r.Has("who"), r.ofOther(e), r.x.Is(r.low(i-1), "self") && slices.ContainsFunc(r.c.Open, ofTeam), e.Self && (reader{r}).boundsOf(i).beyond: // "more than me" is not about me
+	case e.turned && e.sort != "" && !r.Tool.Writes() && !r.Has("who"), r.ofOther(e), r.x.Is(r.Low(i-1), "self") && slices.ContainsFunc(r.c.Open, ofTeam), e.Self && (reader{r}).boundsOf(i).beyond: // "more than me" is not about me
 		return
 	case r.waits() && (e.Self || e.owns || e.at > r.Target.at): // "Ben's team", "who reports to Ben"
 		r.Target.Entity = e
@@ -148,16 +148,16 @@ func (r *Reading) name(i int) {
 	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
-		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.low(e.at-1) == "of" && !(r.x.IsOurs(r.Tool.head) && r.isAnchor(e.at-2)), Named: (e.owns || r.low(e.at-1) == "does" || r.low(e.at-1) == "of" && r.Tokens[e.at].Kind == language.Quoted) && r.x.IsOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
+		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.Low(e.at-1) == "of" && !(r.x.IsOurs(r.Tool.head) && r.isAnchor(e.at-2)), Named: (e.owns || r.Low(e.at-1) == "does" || r.Low(e.at-1) == "of" && r.Tokens[e.at].Kind == language.Quoted) && r.x.IsOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
 	default:
 		return
 	}
 	and := e.at - 1
-	if r.x.Is(r.low(and), "place") {
+	if r.x.Is(r.Low(and), "place") {
 		and--
 	}
-	if prep := r.low(and); (prep == "and" || prep == "or") && and > 0 && r.uses[and-1] == given && !r.Tool.Writes() && r.Target == nil { // "in Seattle or Austin", "in Sales and in IT" are two questions
-		r.negations++
+	if prep := r.Low(and); (prep == "and" || prep == "or") && and > 0 && r.uses[and-1] == given && !r.Tool.Writes() && r.Target == nil { // "in Seattle or Austin", "in Sales and in IT" are two questions
+		r.Negations++
 	}
 	if e.Code && e.sort != "" {
 		r.Strong, r.anchored = true, true
@@ -185,20 +185,20 @@ func (r *Reading) begins(i int) bool {
 
 // beforeValue is the first token before the i-th that is no article.
 func (r *Reading) beforeValue(i int) int {
-	for i--; slices.Contains([]string{"the", "our", "a", "an"}, r.low(i)); i-- {
+	for i--; slices.Contains([]string{"the", "our", "a", "an"}, r.Low(i)); i-- {
 	}
 	return i
 }
 
 func (r *Reading) entity(i int) Entity {
-	e := Entity{at: i, end: i, Column: r.columnBefore(i), Self: r.x.Is(r.low(i), "self")}
+	e := Entity{at: i, end: i, Column: r.columnBefore(i), Self: r.x.Is(r.Low(i), "self")}
 	if who := r.c.Person; e.Self { // a list finds them by their name, and its rows have their address
 		e.Text, e.Words, e.end = cmp.Or(who.Name, who.Email), []string{strings.ToLower(who.Email)}, i+1
 		return e
 	}
 	for e.end < len(r.Tokens) && !e.owns {
 		t := r.Tokens[e.end]
-		titled := r.Tool.Writes() && r.low(i-1) == "called" && r.low(e.end) != "" && r.uses[e.end] <= read && !r.x.Is(t.Low, "place") // "called Test the pump"
+		titled := r.Tool.Writes() && r.Low(i-1) == "called" && r.Low(e.end) != "" && r.uses[e.end] <= read && !r.x.Is(t.Low, "place") // "called Test the pump"
 		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low)); e.end > i && !titled && (r.uses[e.end] != unread || !goesOn) {
 			break
 		}
@@ -211,32 +211,34 @@ func (r *Reading) entity(i int) Entity {
 	if before, last, found := strings.Cut(e.Text, " "); found && r.x.Is(strings.ToLower(last), "unit") { // "Finance department"
 		e.Text = before
 	}
-	e.Words = english.Prose(e.Text)
+	if e.Words = english.Prose(e.Text); len(e.Words) == 0 { // "2026-13-45"
+		e.Words = []string{strings.ToLower(e.Text)}
+	}
 	e.sort = r.Tokens[i].Sort
 	before := r.beforeValue(i)
 	for r.isAnchor(before) {
 		before = r.beforeValue(before)
 	}
-	e.Located = r.x.Is(r.low(before), "place")
+	e.Located = r.x.Is(r.Low(before), "place")
 	e.turned = before > 0 && r.Tool.column(func(f *Field) bool {
-		return len(f.Words) == 2 && f.Words[1] == r.low(before) && english.Stem(f.Words[0]) == r.Tokens[before-1].Stem
+		return len(f.Words) == 2 && f.Words[1] == r.Low(before) && english.Stem(f.Words[0]) == r.Tokens[before-1].Stem
 	}).Name != ""
-	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order || r.low(r.beforeValue(i)) == "on" && r.Has("spend", "spent", "pay", "paid")
+	sure := r.x.Is(r.Low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order || r.Low(r.beforeValue(i)) == "on" && r.Has("spend", "spent", "pay", "paid")
 	e.guess = !sure && !e.owns && r.Tokens[i].Kind == language.Word && (!r.Tokens[i].Capital || i == r.Order)
-	e.owns = e.owns || r.low(i-1) == "did" || r.low(i-1) == "does" && r.low(e.end) == "have"
+	e.owns = e.owns || r.Low(i-1) == "did" || r.Low(i-1) == "does" && r.Low(e.end) == "have"
 	return e
 }
 
 // lacksApostrophe finds "sarahs" in "sarahs salary": a word of no tool, and one that asks for something.
 func (r *Reading) lacksApostrophe(i int) bool {
 	narrows := func(f *Field) bool { return f.says(r.Tokens[i+1].Stem) }
-	return strings.HasSuffix(r.low(i), "s") && r.low(i+1) != "" && !r.Tokens[i].Capital && !r.c.Knows(r.Tokens[i].Stem) &&
+	return strings.HasSuffix(r.Low(i), "s") && r.Low(i+1) != "" && !r.Tokens[i].Capital && !r.c.Knows(r.Tokens[i].Stem) &&
 		r.Tool.source[r.Tokens[i+1].Stem] >= inColumns && r.Tool.Inputs.First(narrows) == nil
 }
 
 // columnBefore finds assigned_to for "assigned to Ben", when no input is for it.
 func (r *Reading) columnBefore(at int) string {
-	stem, prep := english.Stem(r.low(at-2)), r.low(at-1)
+	stem, prep := english.Stem(r.Low(at-2)), r.Low(at-1)
 	if prep != "to" && prep != "by" || r.Tokens[at].Sort != "" {
 		return ""
 	}
@@ -249,7 +251,7 @@ func (r *Reading) columnBefore(at int) string {
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
 func (r *Reading) mayFilter(e Entity) bool {
 	other := func(f Filter) bool {
-		return f.Text != "" && !f.Located && !doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && (r.Tokens[e.at].Capital || r.low(r.beforeValue(e.at)) == "on"))
+		return f.Text != "" && !f.Located && !doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && (r.Tokens[e.at].Capital || r.Low(r.beforeValue(e.at)) == "on"))
 	}
 	return r.Tool.Lists() && (r.Target == nil || e.Located || r.Target.Input == r.Tool.Relation() && !r.waits() && !e.owns && !r.Tokens[e.at-1].Owns) && !slices.ContainsFunc(r.Filters, other)
 }
@@ -261,7 +263,7 @@ func (r *Reading) ofOther(e Entity) bool {
 		return !identified && (e.Text[0] <= '9' || !r.Tool.Names(e.sort))
 	}
 	behind := r.isAnchor(e.at-1) && !r.Tool.Writes() // "the sales department"
-	return (r.Tool.Writes() || e.guess || behind || e.owns || english.Plural(r.low(e.at))) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
+	return (r.Tool.Writes() || e.guess || behind || e.owns || english.Plural(r.Low(e.at))) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
 		known := func(t *Tool) bool { return t.Names(w.Stem) || behind && t.source[w.Stem] >= inColumns }
 		return w.Kind == language.Word && !w.Capital && slices.ContainsFunc(r.c.All(), known)
 	})
@@ -272,7 +274,7 @@ func (c *Catalog) Knows(stem string) bool {
 	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.source[stem] > nowhere })
 }
 
-var doers = regexp.MustCompile(`(.{3}(er|or|ist|yst)|intern)s$`) // people by what they do: engineers, analysts
+var doers = regexp.MustCompile(`(.{3}(er|or|ist|yst|tant|tive)|intern)s$`) // people by what they do: engineers, analysts
 
 // word explains a word that the tool itself uses, or an idle one.
 func (r reader) word(i int) {
@@ -281,17 +283,17 @@ func (r reader) word(i int) {
 		return
 	}
 	weight, anchor := r.weigh(t)
-	undeclared := len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), lexicon.Measures...) // a column
+	undeclared := len(r.Tool.Columns) == 0 && r.x.Is(r.Low(i-1), lexicon.Measures...) // a column
 	weight = max(weight, map[bool]int{true: inMore.weight()}[undeclared])
-	topic := r.low(i-1) == "about" && r.low(i+1) == "" && weight < inColumns.weight()                                                  // which of no other tool's texts
-	place := r.x.Is(r.low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low) || r.Has("who")) // "who works in Sales?", "in Personal"
-	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.low(i-1), "self") && r.x.Stems["person"][t.Stem]       // "my manager's email" is not mine
+	topic := r.Low(i-1) == "about" && r.Low(i+1) == "" && weight < inColumns.weight()                                                          // which of no other tool's texts
+	place := r.x.Is(r.Low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low) || r.Has("who", "many")) // "who works in Sales?", "in Personal"
+	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.Low(i-1), "self") && r.x.Stems["person"][t.Stem]               // "my manager's email" is not mine
 	switch {
 	case english.Plural(t.Low) && r.x.Is(english.Singular(t.Low), "superior"): // are some of the rows, and a column of them
 	case r.Tool.Lists() && r.x.IsOurs(r.Tool.head) && doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
 		r.Score, r.anchored, r.Strong = r.Score+inSynonym.weight(), true, true
-	case topic, place, r.low(i-1) == "and" && r.low(i+1) == "" && r.x.Is(t.Low, "reading", "present"), another && r.Tool.Columns.Named(t.Low+"_"+r.low(i+1)) == nil:
-	case t.Low == "date" && r.low(i-1) == "by" && !slices.Contains(language.Lows(r.Tokens[:i-1]), "by") && r.Measure.Kind == "sort" && r.Tool.DateColumn() != "":
+	case topic, place, r.Low(i-1) == "and" && r.Low(i+1) == "" && r.x.Is(t.Low, "reading", "present"), another && r.Tool.Columns.Named(t.Low+"_"+r.Low(i+1)) == nil:
+	case t.Low == "date" && r.Low(i-1) == "by" && !slices.Contains(language.Lows(r.Tokens[:i-1]), "by") && r.Measure.Kind == "sort" && r.Tool.DateColumn() != "":
 		r.Measure.Kind, r.uses[i] = map[bool]string{true: "oldest", false: "newest"}[r.Has("ascending", "asc")], read
 	case t.Low == "amount" && weight == 0 && r.Measure.Kind == "sort":
 		r.uses[i] = read
@@ -300,8 +302,8 @@ func (r reader) word(i int) {
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
 	case t.Low == "it" && (t.Text == "IT" || r.isAnchor(i+1)): // a department
 	case slices.Contains([]string{"they", "them", "its", "their"}, t.Low) && !r.anchored: // of whom nothing was said before
-	case t.Low == "as" && r.low(i+1) == "a" && !r.Tool.Writes(): // "who has Ada as a manager?" turns the question round
-		r.negations++
+	case t.Low == "as" && r.Low(i+1) == "a" && !r.Tool.Writes(): // "who has Ada as a manager?" turns the question round
+		r.Negations++
 	case r.x.Is(t.Low, "idle"), t.Owns && r.x.Is(t.Low, "bulk"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":
 		r.uses[i] = read
 	}
@@ -316,7 +318,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 		return f.Is(schema.ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns.Named(f.Name+"_id") != nil
 	}) != nil
 	switch {
-	case strings.HasSuffix(w.Low, "tants") && !r.x.IsOurs(t.head): // accountants are no accounts
+	case strings.HasSuffix(strings.TrimSuffix(w.Low, "s"), "tant") && !r.x.IsOurs(t.head): // accountants are no accounts
 		return 0, false
 	case at == inNoun:
 		return at.weight(), true
@@ -339,11 +341,11 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 func (r reader) judge() {
 	searched := func(f *Field) bool { return f.Is(schema.Search) && f.Required && r.Args[f.Name] != nil && !r.anchored }
 	of := func(w string) bool { return r.x.Is(w, "person", "holder") }
-	asked := func(f *Field) bool { return slices.ContainsFunc(f.Words, of) && r.any(f.says) } // approved_by for "who approved"
+	asked := func(f *Field) bool { return slices.ContainsFunc(f.Words, of) && r.Any(f.says) } // approved_by for "who approved"
 	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(asked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.column(func(f *Field) bool { return f.Is(schema.Title) && r.x.IsOurs(english.Stem(f.Words[0])) }).Name != "")
 	for i := range r.Tokens {
 		switch {
-		case r.Tool.Writes(), !r.x.Is(r.low(i), "who") && !(r.low(i) == "which" && english.Plural(r.low(i+1)) && r.Tokens[i+1].Capital && r.low(i+2) == "are"): // "which Smiths are there?"
+		case r.Tool.Writes(), !r.x.Is(r.Low(i), "who") && !(r.Low(i) == "which" && english.Plural(r.Low(i+1)) && r.Tokens[i+1].Capital && r.Low(i+2) == "are"): // "which Smiths are there?"
 		case r.Tool.Own && r.Target == nil || !tellsWho: // of the asker only, of no person, or of texts with a word
 			r.uses[i] = unread
 		default:

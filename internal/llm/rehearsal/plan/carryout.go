@@ -19,7 +19,10 @@ import (
 // carryOut finds what the reading needs, calls its tool and writes the answer.
 func (p *planner) carryOut(r *match.Reading) string {
 	args, about := maps.Clone(r.Args), speak.Thing{}
-	r.Skip, r.Few = map[bool]int{true: p.named[r.Tool.Rows]}[p.paging], p.few
+	if r.Few = p.few; p.paging {
+		r.Next(p.named[r.Tool.Rows])
+		args = maps.Clone(r.Args)
+	}
 	if t := r.Target; t != nil {
 		who := run(func() string { about = p.identify(r, t); return "" })
 		if in := t.Entity; who.none && r.Tool.Lists() && !t.Input.Required && !in.Code { // "reviews of Engineering"
@@ -144,7 +147,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 			f.Located = false
 			l.Rows = slices.DeleteFunc(slices.Clone(some), func(one result.Row) bool { return !fits(p.Catalog, one, f) })
 		}
-		if plain := strings.ToLower(f.Text) == f.Text && f.Column == "" && f.Keeps == nil && f.Values == nil; plain && len(f.Words) > 1 && len(r.Args)+len(r.Filters) == 1 && len(l.Rows) == 0 { // no name
+		if plain := strings.ToLower(f.Text) == f.Text && !f.Code && f.Column == "" && f.Keeps == nil && f.Values == nil; plain && len(f.Words) > 1 && len(r.Args)+len(r.Filters) == 1 && len(l.Rows) == 0 { // no name
 			l.Rows = result.Having(some, f.Words)
 			l.Remark = map[bool]string{true: "Nothing has all of these words; these have some of them."}[len(l.Rows) > 0]
 		}

@@ -38,23 +38,7 @@ var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 func (p *planner) read(messages []agent.Message) {
 	first, last := agent.LastOf(agent.User, messages), agent.LastOf(agent.User, messages)
 	p.answered = messages[max(0, last-1)].Text()
-	counts, begun, pages := false, map[string]bool{}, map[int]*speak.Answer{} // what is read to be counted is not shown
-	for i, m := range messages[:last] {
-		if m.Role == agent.User {
-			words := language.Lows(language.Read(m.Text(), p.Today))
-			begun, counts = map[string]bool{}, p.Words.Only("count", slices.DeleteFunc(words, func(w string) bool { return p.Words.Is(w, "sum") }))
-		}
-		for _, res := range m.Results() {
-			a := speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res)
-			p.subject = cmp.Or(append(naming.FindStringSubmatch("- "+a.One().Title()), "", "")[1], a.One().Name(), p.subject)
-			if _, list := a.Data.([]any); list && !counts && (len(a.Rows) != 1 || a.More) { // one was looked up, mostly
-				p.lists, p.nouns = append(p.lists, a), slices.Insert(p.nouns, 0, p.Named(a.Tool).Rows)
-				if begun[a.Tool] = begun[a.Tool] || a.Args["cursor"] == nil; !begun[a.Tool] {
-					pages[i] = a
-				}
-			}
-		}
-	}
+	pages := shown(p, messages[:last])
 	pointed := pointsAt(p.answered)
 	if about := language.Read(messages[max(0, agent.LastOf(agent.User, messages[:last]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive", "pronoun") }) {
 		p.subject = cmp.Or(pointed, p.subject) // of "who is his manager?" the next "his" is not the manager
@@ -63,7 +47,7 @@ func (p *planner) read(messages []agent.Message) {
 	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
 	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
 		answer := language.Read(messages[first].Text(), p.Today)
-		if c := p.choose(answer, ""); len(c) > 0 && c[0].OpensAnew(p.Words) || p.Words.Is(match.NewClause(p.Words, answer, "").Verb, "present") {
+		if c := p.choose(answer, ""); len(c) > 0 && c[0].OpensAnew(p.Words) || p.Words.Is(p.Words.Clause(answer, "").Verb, "present") {
 			break
 		}
 		p.answers = append([]string{messages[first].Text()}, p.answers...)
@@ -82,6 +66,8 @@ func (p *planner) read(messages []agent.Message) {
 			for noun, n := range listed {
 				p.named[noun] += n
 			}
+		case m.Role == agent.User && p.Words.Only("back", language.Lows(said)):
+			p.named = map[string]int{}
 		case m.Role == agent.User && p.before != "" && others(p.Words, said): // means the one before it about somebody else
 			q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages[i:])}
 			_ = run(func() string { return q.answer(m.Text()) })
@@ -94,6 +80,30 @@ func (p *planner) read(messages []agent.Message) {
 		}
 	}
 	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
+}
+
+// shown keeps the lists in messages, and returns those that are a further page, by the message that has them. What is read to be counted is not shown.
+func shown(p *planner, messages []agent.Message) (pages map[int]*speak.Answer) {
+	counts, begun := false, map[string]bool{}
+	pages = map[int]*speak.Answer{}
+	for i, m := range messages {
+		if m.Role == agent.User {
+			words := language.Lows(language.Read(m.Text(), p.Today))
+			begun, counts = map[string]bool{}, p.Words.Only("count", slices.DeleteFunc(words, func(w string) bool { return p.Words.Is(w, "sum") }))
+		}
+		for _, res := range m.Results() {
+			a := speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res)
+			p.subject = cmp.Or(append(naming.FindStringSubmatch("- "+a.One().Title()), "", "")[1], a.One().Name(), p.subject)
+			later := a.Args["cursor"] != nil || a.Args["offset"] != nil
+			if _, list := a.Data.([]any); list && !counts && (len(a.Rows) != 1 || a.More || later) { // one was looked up, mostly
+				p.lists, p.nouns = append(p.lists, a), slices.Insert(p.nouns, 0, p.Named(a.Tool).Rows)
+				if begun[a.Tool] = begun[a.Tool] || !later; !begun[a.Tool] {
+					pages[i] = a
+				}
+			}
+		}
+	}
+	return pages
 }
 
 // nextPage goes on with the last list when the words say no more than that: "get more employees".
@@ -116,18 +126,21 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 		return ""
 	case of.Info.Name == "":
 		return "There is no list here that could go on: ask for one first."
-	case (input == "" || p.several) && (unsaid.MatchString(p.answered) || strings.Contains(p.answered, `Say "next page"`) || p.named[of.Rows] < shown && strings.HasPrefix(p.answered, "There are ")): // the first of them were named
+	case (input == "" || p.several) && (unsaid.MatchString(p.answered) || strings.Contains(p.answered, `Say "next page"`) || p.named[of.Rows] < shown): // the first of them were named
 		if p.paging = true; p.lists[len(p.lists)-1].Tool != of.Info.Name { // another list came since
 			p.sorted, p.before = "", "list "+of.Rows
 		}
+		for _, t := range tokens { // "more deals", of two lists
+			p.before = cmp.Or(language.Text(p.Joint().About(language.Read(p.before, p.Today), t.Low)), p.before)
+		}
 		rest := run(func() string {
-			return p.answer(strings.TrimSpace(strings.Trim(p.sorted, " ?!.") + " " + counts.ReplaceAllString(p.before, "")))
+			return p.answer(strings.TrimSpace(strings.Trim(p.sorted, " ?!.") + " " + p.before))
 		}).orWait()
 		return cmp.Or(rest, "There is no further page: that was all of it.")
 	case input == "":
 		return "There is no further page: that was all of it."
 	default:
-		r := p.Attempt(of, match.NewClause(p.Words, p.tokens(language.Read(p.before, p.Today)), "")) // what was asked for is named on each page
+		r := p.Attempt(of, p.Words.Clause(p.tokens(language.Read(p.before, p.Today)), "")) // what was asked for is named on each page
 		r.Measure, r.Skip = match.Measure{}, 0
 		if left := slices.ContainsFunc(tokens, func(t language.Token) bool { return t.Low == "rest" || t.Low == "others" }); of.Inputs.Named("limit") != nil && (p.few > 0 || left) {
 			last.Args["limit"] = cmp.Or(p.few, 50)
@@ -145,7 +158,7 @@ func (p *planner) smallTalk() string {
 	case says("thanks") && (len(p.lists) == 0 || !slices.ContainsFunc(words, func(w string) bool { return p.Words.Is(w, "further") })):
 		return "You are welcome."
 	case len(words) == 0, says("hello"), says("help"):
-		return map[bool]string{false: "Please ask a question; ", true: "I answer from this company's data what you may see, and pass on the changes that you ask for, for you to approve; "}[says("help")] + offer(p.Catalog, match.Clause{Order: -1})
+		return map[bool]string{false: "Please ask a question; ", true: "I answer from this company's data what you may see, and pass on the changes that you ask for, for you to approve; "}[says("help")] + offer(p.Catalog, p.Words.Clause(nil, ""))
 	case len(p.answers) > 0 && says("no"):
 		return "All right. Nothing was changed."
 	case p.waiting && (says("yes") || says("no")):
@@ -158,9 +171,13 @@ func (p *planner) smallTalk() string {
 			return e.orWait()
 		}
 	}
+	if says("back") && len(p.lists) > 0 && p.before != "" {
+		return run(func() string { return p.answer(strings.Trim(p.sorted, " ?!.") + " " + p.before) }).orWait()
+	}
 	if page := p.nextPage(tokens, says("more") || strings.Contains(p.answered, `Say "next page"`) && says("sure")); page != "" || len(p.lists) == 0 || p.onward(p.said) == p.said {
 		return page
 	}
 	e := run(func() string { return p.answer(p.onward(p.said)) })
-	return map[bool]string{false: e.orWait()}[e.none]
+	narrowed := !e.vague && p.Words.Phrase("narrow", words) > 0 // to what nothing is
+	return map[bool]string{false: e.orWait(), true: map[bool]string{true: e.text}[narrowed]}[e.none]
 }

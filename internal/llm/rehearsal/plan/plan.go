@@ -66,7 +66,7 @@ func (p *planner) reply(words []language.Token) string {
 
 // joined answers each of the questions of one sentence: "show employees and deals of Acme". It is empty where that asks one.
 func joined(p *planner, words []language.Token) string {
-	if verb := match.NewClause(p.Words, words, "").Verb; p.Words.Is(verb, "action") && !p.Words.Is(verb, "present", "reading") {
+	if verb := p.Words.Clause(words, "").Verb; p.Words.Is(verb, "action") && !p.Words.Is(verb, "present", "reading") {
 		return "" // an order has one remark
 	}
 	ways := p.Joint().Split(words)
@@ -105,7 +105,7 @@ func refersTo(p *planner, left, right []language.Token) bool {
 
 // both answers for each of the values that "and" joins: "compare engineering and marketing budgets". It is empty where none has an answer.
 func both(p *planner, tokens []language.Token) string {
-	if p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") {
+	if p.Words.Is(p.Words.Clause(tokens, "").Verb, "action") {
 		return ""
 	}
 	for _, way := range language.Each(tokens) {
@@ -128,7 +128,7 @@ func (p *planner) tokens(words []language.Token) []language.Token {
 			if named = cmp.Or(shown[n-1][1], shown[n-1][2]); shown[n-1][1] == "" && len(p.lists) > 0 {
 				tokens[i+1] = language.Read(english.Singular(english.LastWord(p.Named(p.lists[len(p.lists)-1].Tool).Rows)), p.Today)[0]
 			}
-		case p.Words.Is(t.Low, "self") && (next.Owns && p.Words.Stems["person"][next.Stem] || p.Words.Is(next.Low, "superior") && slices.ContainsFunc(language.Lows(tokens), asks) && (!p.Words.Is(match.NewClause(p.Words, tokens, "").Verb, "action") || slices.Contains(language.Lows(tokens), "of")) || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "what does my boss earn?", "in my department"
+		case p.Words.Is(t.Low, "self") && (next.Owns && (p.Words.Stems["person"][next.Stem] || p.Words.Is(next.Low, "superior")) || p.Words.Is(next.Low, "superior") && slices.ContainsFunc(language.Lows(tokens), asks) && (!p.Words.Is(p.Words.Clause(tokens, "").Verb, "action") || slices.Contains(language.Lows(tokens), "of")) || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "what does my boss earn?", "in my department"
 			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
 			if named = pointsAt(said); named != "" {
 				tokens[i+1] = language.Token{Kind: language.Mark}

@@ -103,6 +103,7 @@ func pointsAt(answer string) string {
 var theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
 var field = regexp.MustCompile(`^(?:(?:and )?(?:what|who|when|how much) (?:is|are) )?(?:(?:and )?(?:the|its|their|his|her) )?(\w+(?: \w+){0,2})$`) // of one thing: "the due date?"
 var which = regexp.MustCompile(`(?i)^(?:and )?(which|how many) (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$|^(?:and )?(which) ones? (.+)$`)
+var howMany = regexp.MustCompile(`^(?:and |so )?(how many) (?:are )?(in|at|from) `)
 var counts = regexp.MustCompile(`(?i)^(?:and |so )?(?:how many|(?:what is the |the )?number of|count(?: of)?) `)
 var them = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
 
@@ -127,10 +128,15 @@ func (p *planner) onward(said string) string {
 	if n := p.Words.Phrase("narrow", words); n > 0 {
 		to := strings.TrimSuffix(strings.Join(words[n:], " "), " ones")
 		before = cmp.Or(language.Text(p.Joint().About(language.Read(before, p.Today), words[len(words)-1])), before)
-		if len(p.choose(language.Read(before+" "+to, p.Today), "")) == 0 { // "only sales"
+		end := append(language.Read(before, p.Today), language.Token{})
+		value := len(end) > 1 && (end[len(end)-2].Capital || !p.Knows(end[len(end)-2].Stem)) && !p.Knows(english.Stem(words[n]))
+		if value || len(p.choose(language.Read(before+" "+to, p.Today), "")) == 0 { // "only sales"
 			to = "in " + to
 		}
 		return before + " " + to
+	}
+	if m := howMany.FindStringSubmatch(strings.Join(words, " ")); m != nil && len(p.nouns) > 0 { // "how many in Seattle?"
+		return m[1] + " " + p.nouns[0] + " " + said[strings.Index(strings.ToLower(said), " "+m[2]+" ")+1:]
 	}
 	if len(words) == 0 || p.Words.Is(words[0], "action") {
 		return said
@@ -230,7 +236,9 @@ func each(p *planner, questions [][]language.Token, strictly bool, reply func([]
 			return ""
 		}
 		found, waits = found || !e.none, waits || e.waits
-		texts = append(texts, e.text)
+		if !slices.Contains(texts, e.text) {
+			texts = append(texts, e.text)
+		}
 	}
 	if text := strings.TrimSpace(strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n\n")); !found || text != "" && !waits {
 		return map[bool]string{true: text}[found]
@@ -259,7 +267,7 @@ type choice []*match.Reading
 
 // choose finds the tools that explain every word of a part and use its remark.
 func (p *planner) choose(tokens []language.Token, remark string) choice {
-	clause := match.NewClause(p.Words, tokens, remark)
+	clause := p.Words.Clause(tokens, remark)
 	var open, closed choice
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
@@ -290,7 +298,7 @@ func (p *planner) rank(r *match.Reading) int {
 
 // decline says what cannot be done, and what to ask instead.
 func decline(c *match.Catalog, tokens []language.Token) string {
-	clause := match.NewClause(c.Words, tokens, "")
+	clause := c.Words.Clause(tokens, "")
 	lacks := lacking(c, tokens)
 	likely := ranked(c, clause)
 	orders := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return !r.Strong || !r.Tool.IsOrdered(c.Words, clause) })
@@ -300,7 +308,9 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) && (r.Strong || r.Target != nil) || r.Strong && !r.Tool.Writes()); {
 		case lacks != "":
 			return "I can't do that here. " + lacks + "; " + offer(c, clause)
-		case i < 3 && r.Tool.Closed && r.Tool.Lists() && !c.Words.Is(clause.Verb, "action") && r.Tool.Columns.First(func(f *match.Field) bool { return len(f.Roles) > 0 && r.Relevance(f.Name) > 4 }) != nil, i == 0 && closed && len(c.Open) > 0: // to one for whom nothing is open, no role tells what is missing
+		case i < 3 && r.Tool.Closed && r.Tool.Lists() && !c.Words.Is(clause.Verb, "action") && r.Tool.Columns.First(func(f *match.Field) bool {
+			return len(f.Roles) > 0 && r.Relevance(f.Name) > 4 && (len(f.Words) == 1 || r.Asked.Means(english.Stem(english.LastWord(f.Name))))
+		}) != nil, i == 0 && closed && len(c.Open) > 0: // to one for whom nothing is open, no role tells what is missing
 			return refuse(c, r)
 		case c.Words.Is(clause.Verb, "inventing"):
 			why = " because I invent no texts: I only pass yours on"
@@ -320,7 +330,7 @@ func lacking(c *match.Catalog, tokens []language.Token) (tell string) {
 }
 
 // ranked are the readings of a clause by all tools, the likeliest first.
-func ranked(c *match.Catalog, clause match.Clause) (likely []*match.Reading) {
+func ranked(c *match.Catalog, clause lexicon.Clause) (likely []*match.Reading) {
 	for _, t := range c.All() {
 		likely = append(likely, c.Attempt(t, clause))
 	}
@@ -331,7 +341,7 @@ func ranked(c *match.Catalog, clause match.Clause) (likely []*match.Reading) {
 }
 
 // offer names the three likeliest questions that tools declare, before what others do.
-func offer(c *match.Catalog, clause match.Clause) string {
+func offer(c *match.Catalog, clause lexicon.Clause) string {
 	var asks, others []string
 	for _, r := range ranked(c, clause) {
 		switch t := r.Tool; {

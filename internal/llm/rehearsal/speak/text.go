@@ -210,7 +210,7 @@ var asking = regexp.MustCompile(`(?i)^(?:did|do|have|has) (?:i|we) `)
 
 // narrowed says in brackets what a list was kept to, in the question's words.
 func narrowed(r *match.Reading, about Thing) string {
-	parts := slices.DeleteFunc(append(r.Said(), r.Assumed), func(said string) bool { return said == "" })
+	parts := slices.DeleteFunc(append(r.Said(), r.Assumed), func(said string) bool { return said == "" || strings.HasPrefix(said, "sort") })
 	for i := range parts {
 		parts[i] = asking.ReplaceAllString(parts[i], "")
 	}
