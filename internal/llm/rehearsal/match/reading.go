@@ -235,10 +235,11 @@ type Entity struct {
 	at, end int    // its first token, and the one after its last
 }
 
-// Filter keeps the rows that hold the entity's words, in its column or anywhere; those whose column has one of some values; or those whose text or number there is kept.
+// Filter keeps some rows by their ids, and the rows that hold the entity's words, in its column or anywhere; those whose column has one of some values; or those whose text or number there is kept.
 type Filter struct {
 	Entity
 	Values []any
+	Also   []any
 	Named  bool // only what names a row
 	Whose  bool // not who did something with it
 	Keeps  func(text string, number float64) bool

@@ -2,7 +2,6 @@ package match
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -81,15 +80,11 @@ func (r *Reading) Answer(f *Field, text string) any {
 	return r.c.Attempt(&Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*Field{f}}, answer).Args[f.Name]
 }
 
-// deed is how a question asks where or how something is done, or where a name of code is, and howto how to do it.
-var deed = regexp.MustCompile(`^(?i:(?:show )?(where|how) (?:do we \w+ |(?:.+ )?(?:is|are) (?:.+ )?\w+ed$|is (?-i:(\w*[a-z][A-Z]\w*))$))`)
-var howto = regexp.MustCompile(`^(?:(?:show |explain )?how (?:(?:do|does|can|should|would) (?:i|we|you|one)|to)|what (?:do|should) i do (?:if|when)|what (?:is|are) the (?:way|process|procedure|steps) (?:to|for)|i (?:forgot|have forgotten)|(?:(?:show|find|is there) )?(?:the |an? |any )?(?:help|how-to|knowledge base|kb) articles? (?:on|about|for)) `)
-
 // sought takes "how do I reset a password?" as the query of a tool that keeps guides, and "where do we seal cursors?" as that of one that finds where and how, if no other tool is about a word of it; else it is nil.
 func (c *Catalog) sought(t *Tool, clause lexicon.Clause) *Reading {
 	words, x := language.Lows(clause.Tokens), c.Words
 	text := strings.Join(words, " ")
-	m, opening := append(deed.FindStringSubmatch(language.Text(clause.Tokens)), "", "", ""), howto.FindString(text)
+	m, opening := append(lexicon.Deed.FindStringSubmatch(language.Text(clause.Tokens)), "", "", ""), lexicon.HowTo.FindString(text)
 	measured := slices.ContainsFunc(words, func(w string) bool { return x.Is(w, lexicon.Measures...) }) // "the most helpful article"
 	named := clause.Negations == 0 && len(words) > 0 && !measured && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide") && !slices.ContainsFunc(words, func(w string) bool { return x.Is(w, "topic") })
 	guides := (opening != "" || named) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
@@ -251,7 +246,7 @@ func (r *Reading) columnBefore(at int) string {
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
 func (r *Reading) mayFilter(e Entity) bool {
 	other := func(f Filter) bool {
-		return f.Text != "" && !f.Located && !doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && (r.Tokens[e.at].Capital || r.Low(r.beforeValue(e.at)) == "on"))
+		return f.Text != "" && !f.Located && !lexicon.Doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && (r.Tokens[e.at].Capital || r.Low(r.beforeValue(e.at)) == "on"))
 	}
 	return r.Tool.Lists() && (r.Target == nil || e.Located || r.Target.Input == r.Tool.Relation() && !r.waits() && !e.owns && !r.Tokens[e.at-1].Owns) && !slices.ContainsFunc(r.Filters, other)
 }
@@ -274,8 +269,6 @@ func (c *Catalog) Knows(stem string) bool {
 	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.source[stem] > nowhere })
 }
 
-var doers = regexp.MustCompile(`(.{3}(er|or|ist|yst|tant|tive)|intern)s$`) // people by what they do: engineers, analysts
-
 // word explains a word that the tool itself uses, or an idle one.
 func (r reader) word(i int) {
 	t := r.Tokens[i]
@@ -290,7 +283,7 @@ func (r reader) word(i int) {
 	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.Low(i-1), "self") && r.x.Stems["person"][t.Stem]               // "my manager's email" is not mine
 	switch {
 	case english.Plural(t.Low) && r.x.Is(english.Singular(t.Low), "superior"): // are some of the rows, and a column of them
-	case r.Tool.Lists() && r.x.IsOurs(r.Tool.head) && doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
+	case r.Tool.Lists() && r.x.IsOurs(r.Tool.head) && lexicon.Doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
 		r.Score, r.anchored, r.Strong = r.Score+inSynonym.weight(), true, true
 	case topic, place, r.Low(i-1) == "and" && r.Low(i+1) == "" && r.x.Is(t.Low, "reading", "present"), another && r.Tool.Columns.Named(t.Low+"_"+r.Low(i+1)) == nil:
 	case t.Low == "date" && r.Low(i-1) == "by" && !slices.Contains(language.Lows(r.Tokens[:i-1]), "by") && r.Measure.Kind == "sort" && r.Tool.DateColumn() != "":

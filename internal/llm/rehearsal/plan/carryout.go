@@ -129,7 +129,10 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		}
 		r.Filters = append(r.Filters, theirs)
 	}
-	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return p.passes(r.Tool, f, args) })
+	for i, f := range r.Filters {
+		r.Filters[i].Also = calledSo(p, r.Tool, f, args)
+	}
+	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return f.Also == nil && p.passes(r.Tool, f, args) })
 	one := (r.Measure.Kind == "" || r.Measure.Column != "" && r.Measure.By == "") && len(r.Filters) == 0 && r.Skip < 50
 	l := p.fetchPages(r.Tool, args, map[bool]int{true: 1, false: maxPages}[one])
 	named := slices.ContainsFunc(l.Rows, func(one result.Row) bool { named, _ := owner(p.Catalog, one); return named })
@@ -164,6 +167,20 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	return speak.List(r, about, l, 0)
 }
 
+// calledSo are the ids of the rows whose names or tags have a word in small letters: "cloud invoices" are also those with it in another text, or in another form.
+func calledSo(p *planner, t *match.Tool, f match.Filter, args map[string]any) (ids []any) {
+	in := t.Inputs.First(func(in *match.Field) bool {
+		return in.Is(schema.Title) || strings.HasPrefix(in.Name, "tag") || t.Columns.Named(in.Name+"_name") != nil
+	})
+	if in == nil || args[in.Name] != nil || f.Text == "" || f.Text != strings.ToLower(f.Text) || f.Code || f.Self || f.Located || f.Column != "" || f.Whose {
+		return nil
+	}
+	for _, one := range p.fetchPages(t, with(args, in.Name, f.Text), maxPages).Rows {
+		ids = append(ids, idIn(one, t, &match.Field{}))
+	}
+	return ids
+}
+
 // ofPeople keeps the rows of the people whom their list finds in a place that the rows do not tell, such as a department, and reports whether it finds any.
 func ofPeople(p *planner, t *match.Tool, rows []result.Row, in match.Filter) (theirs []result.Row, known bool) {
 	id := cmp.Or(t.Inputs.First(func(f *match.Field) bool { return f.Is(schema.ID) && p.Words.Is(f.Noun, "person") }), &match.Field{})
@@ -192,6 +209,8 @@ func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) boo
 func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	n, isNumber := one.Number(f.Column)
 	switch named, mine := owner(c, one); {
+	case slices.Contains(f.Also, idIn(one, &match.Tool{}, &match.Field{})):
+		return true
 	case f.Keeps != nil:
 		return (isNumber || one.Text(f.Column) != "" && !one.Masked(f.Column)) && f.Keeps(one.Text(f.Column), n)
 	case f.Values != nil:

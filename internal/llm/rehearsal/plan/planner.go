@@ -99,14 +99,6 @@ func pointsAt(answer string) string {
 	return cmp.Or(append(pointing.FindStringSubmatch(answer), "", "")[1:]...)
 }
 
-// How a question goes on with the one before it: "their salaries", "which are open?", "show them".
-var theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
-var field = regexp.MustCompile(`^(?:(?:and )?(?:what|who|when|how much) (?:is|are) )?(?:(?:and )?(?:the|its|their|his|her) )?(\w+(?: \w+){0,2})$`) // of one thing: "the due date?"
-var which = regexp.MustCompile(`(?i)^(?:and )?(which|how many) (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+\W*)$|^(?:and )?(which) ones? (.+)$`)
-var howMany = regexp.MustCompile(`^(?:and |so )?(how many) (?:are )?(in|at|from) `)
-var counts = regexp.MustCompile(`(?i)^(?:and |so )?(?:how many|(?:what is the |the )?number of|count(?: of)?) `)
-var them = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
-
 // measures reports whether words ask for a measure, an order or a reason of what was shown before, or for something of other sections.
 func measures(x *lexicon.Lexicon, words []string, or ...string) bool {
 	return slices.ContainsFunc(append(or, lexicon.Measures[3:]...), func(section string) bool { return x.Only(section, words) }) || x.Phrase("sort", words) > 0 || strings.Join(words, " ") == "why"
@@ -122,7 +114,7 @@ func (p *planner) onward(said string) string {
 	if short := len(content) > 0 && len(content) < 4 && measures(p.Words, content[:1]); short || measures(p.Words, words) { // "what's the total value?"
 		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
 	}
-	if of := theirs.FindStringSubmatch(said); of != nil && len(p.lists) > 0 && !p.single {
+	if of := lexicon.Theirs.FindStringSubmatch(said); of != nil && len(p.lists) > 0 && !p.single {
 		return before + " " + of[1]
 	}
 	if n := p.Words.Phrase("narrow", words); n > 0 {
@@ -135,7 +127,7 @@ func (p *planner) onward(said string) string {
 		}
 		return before + " " + to
 	}
-	if m := howMany.FindStringSubmatch(strings.Join(words, " ")); m != nil && len(p.nouns) > 0 { // "how many in Seattle?"
+	if m := lexicon.HowManyIn.FindStringSubmatch(strings.Join(words, " ")); m != nil && len(p.nouns) > 0 { // "how many in Seattle?"
 		return m[1] + " " + p.nouns[0] + " " + said[strings.Index(strings.ToLower(said), " "+m[2]+" ")+1:]
 	}
 	if len(words) == 0 || p.Words.Is(words[0], "action") {
@@ -144,12 +136,12 @@ func (p *planner) onward(said string) string {
 	if p.single {
 		return said
 	}
-	return them.ReplaceAllString(which.ReplaceAllString(said, "${1}${3} of them ${2}${4}"), counts.ReplaceAllString(before, ""))
+	return lexicon.Them.ReplaceAllString(lexicon.Which.ReplaceAllString(said, "${1}${3} of them ${2}${4}"), lexicon.Counts.ReplaceAllString(before, ""))
 }
 
 // ofOne is the question for a field of the thing that was named last, if the words name no more than the field: "the due date?"
 func ofOne(p *planner, words []string) string {
-	named := append(field.FindStringSubmatch(strings.Join(words, " ")), "", "")[1]
+	named := append(lexicon.FieldOf.FindStringSubmatch(strings.Join(words, " ")), "", "")[1]
 	last, goesOn := english.LastWord(named), func(w string) bool { return w != "who" && p.Words.Is(w, "further", "present", "action") }
 	if !p.single || named == "" || words[0] == "and" || !p.Knows(english.Stem(last)) || p.Lists(last) || slices.ContainsFunc(words, goesOn) {
 		return ""
@@ -246,11 +238,9 @@ func each(p *planner, questions [][]language.Token, strictly bool, reply func([]
 	panic(end{waits: waits}) // no further page has a row
 }
 
-var anything = regexp.MustCompile(`^(?i)(?:search|look) for (.+)$`)
-
 // everywhere is the question for each list whose texts can be searched, of one that asks to search and does not say where ("search for logins"), or of a word that no tool knows ("logins").
 func everywhere(c *match.Catalog, tokens []language.Token) (questions [][]language.Token, asked bool) {
-	what := append(anything.FindStringSubmatch(language.Text(tokens)), "", "")[1]
+	what := append(lexicon.SearchFor.FindStringSubmatch(language.Text(tokens)), "", "")[1]
 	if asked = what != ""; !asked && len(tokens) == 1 && tokens[0].Kind == language.Word && c.Words.MayBeValue(tokens[0].Low) && !c.Knows(tokens[0].Stem) {
 		what = tokens[0].Text
 	}
