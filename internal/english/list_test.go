@@ -41,6 +41,8 @@ func TestAmountsAreRead(t *testing.T) {
 		"-3":                     {-3, false, 2},
 		"Three tasks":            {3, false, 5},
 		"twenty.":                {20, false, 6},
+		"fifty, please":          {50, false, 5},
+		"hundred":                {100, false, 7},
 		"two-factor":             {},
 		"one":                    {},
 		"12th":                   {},

@@ -22,7 +22,7 @@ func plainly(tokens []Token) (out []Token) {
 		}
 		put := Read(text, time.Time{})
 		for i := range put {
-			put[i].said = map[bool]string{true: Text(tokens[:n]), false: " "}[i == 0]
+			put[i].said = map[bool]string{true: Text(tokens[:n]), false: " "}[i == len(put)-1]
 		}
 		out, tokens = append(out, put...), tokens[n:]
 	}
@@ -144,7 +144,7 @@ type Token struct {
 	Percent bool
 	Sort    string // of an id: the stem of what it identifies
 	Span    calendar.Span
-	said    string // what it was put for; a blank for the second of two and the like
+	said    string // what it was put for; of several the last one has it, and the others a blank
 	Rest    string // behind a colon, a comma, "with" or "because": the text that follows it, as written
 }
 

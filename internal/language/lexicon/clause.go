@@ -69,3 +69,20 @@ func (c Clause) Has(words ...string) bool {
 func (c Clause) OpensAnew(x *Lexicon) bool {
 	return c.Asks || x.Is(c.Verb, "reading", "present", "action")
 }
+
+// Others reports whether a question is the one before it about somebody else: "what about
+// mine?", "and Ada's?"
+func (x *Lexicon) Others(tokens []language.Token) bool {
+	n := x.Phrase("follow", language.Lows(tokens))
+	return n > 0 && len(language.Lows(tokens)) == n+1 && (x.Is(tokens[n].Low, "self") || tokens[n].Owns || tokens[n].Capital)
+}
+
+// Narrowed are the words to which a question keeps what was shown, or nil: "Sales only", "and
+// the open ones".
+func Narrowed(words []string) (to []string) {
+	last := len(words) - 1
+	if last < 1 || words[last] != "only" && (words[last] != "ones" || last > 3) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(words[:last]), func(w string) bool { return slices.Contains([]string{"and", "for", "the"}, w) })
+}

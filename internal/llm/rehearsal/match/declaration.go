@@ -7,13 +7,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
-	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
+	"countersign.dev/internal/schema/declared"
 )
 
 // Tool is a tool's declaration in the words that questions use.
@@ -23,9 +22,9 @@ type Tool struct {
 	Noun    string // its name without the verb: "performance reviews"
 	Rows    string // what its rows are called: "reviews"
 	Ask     string // a question that it answers; empty when it declares none
-	Inputs  Fields
-	Columns Fields                       // the fields of its answers, at any depth
-	States  Fields                       // the columns whose values have words of their own: "overspent"
+	Inputs  declared.Fields
+	Columns declared.Fields              // the fields of its answers, at any depth
+	States  declared.Fields              // the columns whose values have words of their own: "overspent"
 	Own     bool                         // without a name it answers for the person who asks
 	Lacking func(question string) string // as result.Fields has it
 
@@ -67,9 +66,9 @@ func NewTool(x *lexicon.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	}
 	t.say(inSynonym, slices.DeleteFunc(slices.Clone(meta.Synonyms), func(s string) bool { return strings.Contains(s, "-") })...) // "how" and "to" are no how-to
 	for _, p := range schema.Properties(info.InputSchema) {
-		f := newField(p, meta.Input[p.Name])
+		f := declared.New(p, meta.Input[p.Name])
 		t.Own = t.Own || f.Self && !f.Required
-		for _, p := range f.phrases {
+		for _, p := range f.Phrased {
 			t.say(inValues, p.Words...)
 		}
 		if t.Inputs = append(t.Inputs, f); !f.Is(schema.Paging) {
@@ -77,9 +76,9 @@ func NewTool(x *lexicon.Lexicon, info result.ToolInfo, closed bool) *Tool {
 		}
 	}
 	for _, p := range schema.Everywhere(info.OutputSchema, "data") { // our envelope is not read: a question for code asks for no error's code
-		t.readColumn(newField(p, meta.Output[p.Name]))
+		t.readColumn(declared.New(p, meta.Output[p.Name]))
 	}
-	slices.SortStableFunc(t.Columns, func(a, b *Field) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(t.Columns, func(a, b *declared.Field) int { return cmp.Compare(a.Name, b.Name) })
 	t.readProse(x, info.Title)
 	t.readProse(x, info.Description)
 	return t
@@ -114,8 +113,8 @@ func (t *Tool) readProse(x *lexicon.Lexicon, text string) {
 }
 
 // readColumn adds a field of the answers. What a change answers is not what it is for.
-func (t *Tool) readColumn(f *Field) {
-	if t.Columns = append(t.Columns, f); !f.Is(schema.Choice) && len(f.phrases) > 0 && t.Lists() {
+func (t *Tool) readColumn(f *declared.Field) {
+	if t.Columns = append(t.Columns, f); !f.Is(schema.Choice) && len(f.Phrased) > 0 && t.Lists() {
 		t.States = append(t.States, f)
 	}
 	words := slices.Clone(f.Synonyms)
@@ -128,19 +127,19 @@ func (t *Tool) readColumn(f *Field) {
 }
 
 // Column is a column's declaration, as far as there is one.
-func (t *Tool) Column(name string) *Field {
+func (t *Tool) Column(name string) *declared.Field {
 	if f := t.Columns.Named(name); f != nil {
 		return f
 	}
-	return newField(schema.Property{Name: name}, result.Field{})
+	return declared.New(schema.Property{Name: name}, result.Field{})
 }
 
 // Meta is what is declared of a column besides its schema.
 func (t *Tool) Meta(name string) result.Field { return t.Column(name).Field }
 
 // column is the first column that fits, by name; an empty one when none does.
-func (t *Tool) column(fits func(*Field) bool) *Field {
-	return cmp.Or(t.Columns.First(fits), &Field{})
+func (t *Tool) column(fits func(*declared.Field) bool) *declared.Field {
+	return cmp.Or(t.Columns.First(fits), &declared.Field{})
 }
 
 // Writes reports whether the tool changes something.
@@ -148,29 +147,13 @@ func (t *Tool) Writes() bool { return t.Info.Kind == result.Write || t.Info.Kind
 
 // Lists reports whether the tool answers rows and needs no input.
 func (t *Tool) Lists() bool {
-	needs := t.Inputs.First(func(f *Field) bool { return f.Required && f.All == "" })
+	needs := t.Inputs.First(func(f *declared.Field) bool { return f.Required && f.All == "" })
 	return !t.Writes() && needs == nil && (t.Info.Kind == result.List || slices.Contains([]string{"list", "search", "find"}, t.verb))
 }
 
 // Missing is the first required input that the arguments do not hold.
-func (t *Tool) Missing(args map[string]any) *Field {
-	return t.Inputs.First(func(f *Field) bool { return f.Required && args[f.Name] == nil })
-}
-
-// Fields are inputs or columns, sorted by name.
-type Fields []*Field
-
-// First is the first field that fits, or nil.
-func (fs Fields) First(fits func(*Field) bool) *Field {
-	if i := slices.IndexFunc(fs, fits); i >= 0 {
-		return fs[i]
-	}
-	return nil
-}
-
-// Named is the field of a name, or nil.
-func (fs Fields) Named(name string) *Field {
-	return fs.First(func(f *Field) bool { return f.Name == name })
+func (t *Tool) Missing(args map[string]any) *declared.Field {
+	return t.Inputs.First(func(f *declared.Field) bool { return f.Required && args[f.Name] == nil })
 }
 
 // Names reports whether a stem is part of the tool's noun.
@@ -188,85 +171,26 @@ func (t *Tool) Mentions(stems english.Set) int {
 }
 
 // Relation is an optional id with synonyms: manager_id, "team". nil for none.
-func (t *Tool) Relation() *Field {
-	return t.Inputs.First(func(f *Field) bool {
+func (t *Tool) Relation() *declared.Field {
+	return t.Inputs.First(func(f *declared.Field) bool {
 		return t.Lists() && f.Is(schema.ID) && !f.Required && !t.IsAbout(f.Noun) && len(f.Synonyms) > 0
 	})
 }
 
 // Identified reports whether an input is the id of what a list is of: by it their rows meet.
-func (t *Tool) Identified(f *Field) bool { return f.Is(schema.ID) && t.IsAbout(f.Noun) }
+func (t *Tool) Identified(f *declared.Field) bool { return f.Is(schema.ID) && t.IsAbout(f.Noun) }
 
 // Amount is the column that is meant when a question names none: the declared one, or the first.
 func (t *Tool) Amount() string {
-	return cmp.Or(t.column(func(f *Field) bool { return f.Field.Amount }).Name, t.column((*Field).amount).Name)
+	return cmp.Or(t.column(func(f *declared.Field) bool { return f.Field.Amount }).Name, t.column((*declared.Field).Quantity).Name)
 }
 
 // DateColumn is the column by which rows are new or old; empty for none.
 func (t *Tool) DateColumn() string {
-	shown := t.column(func(f *Field) bool {
-		return f.Is(schema.Date) && f.Show != result.ShowDetail && !f.has("due", "next", "expected", "updated")
+	shown := t.column(func(f *declared.Field) bool {
+		return f.Is(schema.Date) && f.Show != result.ShowDetail && !f.Has("due", "next", "expected", "updated")
 	})
-	return cmp.Or(shown.Name, t.column(func(f *Field) bool { return f.Is(schema.Date) && f.has("created") }).Name)
+	return cmp.Or(shown.Name, t.column(func(f *declared.Field) bool { return f.Is(schema.Date) && f.Has("created") }).Name)
 }
 
 const lower, none, upper = schema.Lower, schema.Neither, schema.Upper
-
-// Field is one input or one column.
-type Field struct {
-	result.Field    // the declared metadata
-	schema.Property // and the schema
-	Kind            schema.Kind
-	Words           []string // of the name
-	Noun            string   // what an id identifies: "employee" of root_employee_id
-
-	stems   english.Set     // of the name
-	also    english.Set     // of the synonyms
-	side    schema.Side     // of a number or a date
-	base    string          // the name without the word for its side
-	phrases []result.Phrase // for its values
-}
-
-func newField(p schema.Property, meta result.Field) *Field {
-	f := &Field{Field: meta, Property: p, Words: english.Words(p.Name)}
-	f.stems = english.Stems(f.Words...)
-	f.Noun = english.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return result.IsID(w) || w == "number" }), " "))
-	if f.Kind = p.Kind(f.Like != "" || result.IsID(f.Name)); f.Is(schema.Number, schema.Date) {
-		f.base, f.side = schema.SideOf(f.Name)
-	}
-	if english.LastWord(f.Name) == "year" || result.IsID(f.Name) {
-		f.Show = cmp.Or(f.Show, result.ShowYear)
-	}
-	f.also = english.Stems(english.Words(strings.Join(meta.Synonyms, " "))...)
-	f.phrases = f.Phrases(f.Enum, f.Is(schema.Choice), map[bool]string{true: f.Name}[f.Type == "boolean"])
-	return f
-}
-
-// Is reports whether there is a field, and of one of the kinds.
-func (f *Field) Is(kinds ...schema.Kind) bool { return f != nil && slices.Contains(kinds, f.Kind) }
-
-// IsText reports whether the input takes any words.
-func (f *Field) IsText() bool { return f.Is(schema.Text, schema.Title, schema.Search, schema.Prose) }
-
-func (f *Field) has(words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return f.stems[english.Stem(w)] })
-}
-
-// says reports whether a word is one of the field's own, or means the same.
-func (f *Field) says(stem string) bool {
-	return f.also[stem] || f.stems.Means(stem)
-}
-
-// amount reports whether a column holds quantities that may be added up.
-func (f *Field) amount() bool { return f.Amount || f.Is(schema.Number) && result.IsAmount(f.Name) }
-
-// Day is the day of a span that the input means: the end of a range ends it.
-func (f *Field) Day(s calendar.Span) string {
-	switch {
-	case f.side != upper:
-		return s.From.Format(time.DateOnly)
-	case f.has("before", "until"):
-		return s.To.Format(time.DateOnly)
-	}
-	return s.Last().Format(time.DateOnly)
-}

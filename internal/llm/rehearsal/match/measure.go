@@ -11,13 +11,14 @@ import (
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
+	"countersign.dev/internal/schema/declared"
 )
 
 // measure finds "how many", "total", "top 5", "budget against spend".
 func (r reader) measure(i int) {
 	words := r.Lows(i)
 	if r.Low(i) == "by" && r.Low(i+1) != "" && r.Low(i+2) == "" && r.Measure.Kind == "" && r.Tool.Lists() { // "spend by vendor", "customers by revenue"
-		kind := map[bool]string{true: "sum", false: "count"}[r.Tool.column(func(f *Field) bool { return f.amount() && r.Any(f.says) }).Name != ""]
+		kind := map[bool]string{true: "sum", false: "count"}[r.Tool.column(func(f *declared.Field) bool { return f.Quantity() && r.Any(f.Says) }).Name != ""]
 		r.Measure = Measure{Kind: kind}
 		limit, limited := r.Args["limit"].(float64)
 		if r.extent(i); r.Measure.By == "" {
@@ -25,7 +26,9 @@ func (r reader) measure(i int) {
 		}
 		if limited && r.Measure.By != "" { // "list 5 tasks by priority"
 			r.Asked[r.Tokens[i+1].Stem], r.Measure = true, Measure{Kind: "sort", Count: int(limit)}
-		} else if r.Tool.column(func(f *Field) bool { return f.Is(schema.Number, schema.Date) && f.says(english.Stem(r.Low(i+1))) }).Name != "" {
+		} else if r.Tool.column(func(f *declared.Field) bool {
+			return f.Is(schema.Number, schema.Date) && f.Says(english.Stem(r.Low(i+1)))
+		}).Name != "" {
 			r.Measure = Measure{Kind: "sort", Count: 1 << 30}
 			r.take(read, i, 1, 0)
 		}
@@ -33,14 +36,14 @@ func (r reader) measure(i int) {
 	for _, kind := range lexicon.Measures {
 		n := r.x.Phrase(kind, words)
 		switch {
-		case !r.Tool.Lists() || n == 0 || i > 0 && r.Tokens[i].Capital || (r.Low(i) == "low" || r.Low(i) == "high") && r.Tool.column(func(f *Field) bool { return f.Is(schema.Number) && f.says(english.Stem(r.Low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
+		case !r.Tool.Lists() || n == 0 || i > 0 && r.Tokens[i].Capital || (r.Low(i) == "low" || r.Low(i) == "high") && r.Tool.column(func(f *declared.Field) bool { return f.Is(schema.Number) && f.Says(english.Stem(r.Low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*declared.Field).Quantity).Name == "":
 		case kind != "upcoming" && (r.Measure.Kind == "" || r.Measure.Kind == "sum" && !strings.Contains("count sum average", kind)): // "how much was the last one?"
 			r.Measure = Measure{Kind: kind, Count: map[bool]int{true: 1 << 30, false: 1}[kind == "sort"]}
 			r.take(read, i, n, 0)
 			r.extent(i + n)
 		case kind == "upcoming" && r.Measure.Kind == "" && (r.Tool.source[r.Tokens[i].Stem] < inColumns || !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.Low(i-1), "self")): // the nearest of the days to come
-			due := r.Tool.column(func(f *Field) bool { return f.Is(schema.Date) && f.has("due", "expected") }).Name
-			if r.Low(i) == "soon" && r.Tool.column(func(f *Field) bool { return f.has("due") }).Name != "" { // what is late is due soon, too
+			due := r.Tool.column(func(f *declared.Field) bool { return f.Is(schema.Date) && f.Has("due", "expected") }).Name
+			if r.Low(i) == "soon" && r.Tool.column(func(f *declared.Field) bool { return f.Has("due") }).Name != "" { // what is late is due soon, too
 				continue
 			}
 			if r.among(schema.Date, due, func(day string, _ float64) bool {
@@ -50,7 +53,9 @@ func (r reader) measure(i int) {
 				r.take(read, i, n, 1)
 				r.extent(i + n)
 			}
-			latest := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Date) && f.side == upper && f.has("due") && !r.taken(f) })
+			latest := r.Tool.Inputs.First(func(f *declared.Field) bool {
+				return f.Is(schema.Date) && f.Side == upper && f.Has("due") && !r.taken(f)
+			})
 			if strings.HasPrefix(due, "next_") && latest != nil { // by which there is one row of each
 				r.Args[latest.Name] = r.c.Today.AddDate(2, 0, 0).Format(time.DateOnly)
 			}
@@ -74,12 +79,12 @@ func (r reader) extent(end int) {
 	for at, t := range r.Tokens {
 		whose := r.x.Is(t.Low, "who")
 		each := slices.Contains([]string{"each", "per", "every", "by"}, r.Low(at-1))
-		of := r.Tool.column(func(f *Field) bool {
+		of := r.Tool.column(func(f *declared.Field) bool {
 			ours := f.Is(schema.Title) && !r.x.IsOurs(r.Tool.head) && len(f.Words) > 0 && r.x.IsOurs(english.Stem(f.Words[0])) // employee_name
-			return f.Is(schema.Text, schema.Choice) && (f.says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder")) || whose && ours
+			return f.Is(schema.Text, schema.Choice) && (f.Says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder")) || whose && ours
 		}).Name
-		name := r.Tool.column(func(f *Field) bool {
-			return (len(f.Words) == 2 && f.Words[1] == "name" || r.x.Is(f.Name, "holder")) && f.says(t.Stem)
+		name := r.Tool.column(func(f *declared.Field) bool {
+			return (len(f.Words) == 2 && f.Words[1] == "name" || r.x.Is(f.Name, "holder")) && f.Says(t.Stem)
 		}).Name // customer_name for "customers"
 		switch {
 		case !r.free(at) || m.OverDates() || m.Kind == "sort":
@@ -91,7 +96,7 @@ func (r reader) extent(end int) {
 			r.take(read, at-1, 2, 1)
 		case r.Has("most", "fewest") && (whose || r.Low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
 			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"
-			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool { return named(t) && english.Plural(t.Low) }) && !r.Any(r.Tool.Column(r.Tool.Amount()).says)]
+			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool { return named(t) && english.Plural(t.Low) }) && !r.Any(r.Tool.Column(r.Tool.Amount()).Says)]
 			r.take(read, at, 1, 4)
 		case m.Kind != "count" && m.Kind != "compare" && result.IsAmount(r.Tool.Amount()) && name != "" && (english.Plural(t.Low) || r.Low(at+1) == "") && !r.isAnchor(at) && (!r.isAnchor(end) || at == end+1):
 			m.By, m.Of, m.Count = name, t.Low, map[bool]int{true: m.Count, false: 1}[english.Plural(t.Low)]
@@ -106,8 +111,10 @@ func (r reader) extent(end int) {
 // topFirst has a list put the highest amounts first, if it can: one page has them.
 func (r reader) topFirst() {
 	amount := r.Tool.Amount()
-	f := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Order) && slices.Contains(f.Enum, amount+"_desc") })
-	other := r.Tool.column(func(f *Field) bool { return f.Is(schema.Number) && f.Name != amount && r.Relevance(f.Name) > 0 })
+	f := r.Tool.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Order) && slices.Contains(f.Enum, amount+"_desc") })
+	other := r.Tool.column(func(f *declared.Field) bool {
+		return f.Is(schema.Number) && f.Name != amount && r.Relevance(f.Name) > 0
+	})
 	if f != nil && r.Measure.Kind == "highest" && r.Measure.By == "" && !r.taken(f) && other.Name == "" {
 		r.Args[f.Name], r.Measure.Column = amount+"_desc", amount
 	}

@@ -12,6 +12,7 @@ import (
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
+	"countersign.dev/internal/schema/declared"
 )
 
 // Catalog is what a question is read against.
@@ -44,7 +45,7 @@ func (c *Catalog) Identify(tokens []language.Token) {
 	for i, t := range tokens {
 		digits := i > 0 && strings.Trim(t.Text, "0123456789") == ""
 		for _, tool := range c.All() {
-			id := tool.Inputs.First(func(f *Field) bool {
+			id := tool.Inputs.First(func(f *declared.Field) bool {
 				letters, _, like := strings.Cut(f.Like, "-")
 				behind := digits && f.Is(schema.ID) && english.Stem(f.Noun) == tokens[i-1].Stem && (f.Like != "" || f.Type == "integer")
 				return behind || like && t.Kind == language.Code && strings.HasPrefix(strings.ToUpper(t.Text), letters+"-")
@@ -111,7 +112,7 @@ type Reading struct {
 // Target is a thing whose id an input of a tool needs.
 type Target struct {
 	Tool   *Tool
-	Input  *Field
+	Input  *declared.Field
 	Entity Entity
 	at     int // where a word asked for a relation
 }
@@ -147,7 +148,9 @@ func (r *Reading) Next(named int) {
 
 // Searches reports whether texts are searched for words of the question.
 func (r *Reading) Searches() bool {
-	return r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) && r.Args[f.Name] != nil && r.Args[f.Name] != f.All }) != nil
+	return r.Tool.Inputs.First(func(f *declared.Field) bool {
+		return f.Is(schema.Search) && r.Args[f.Name] != nil && r.Args[f.Name] != f.All
+	}) != nil
 }
 
 // Said are the values that narrow the answer, in the question's words.
@@ -168,8 +171,8 @@ func (r *Reading) Unread() string {
 	words, all := []string(nil), r.c.All()
 	for i, t := range r.Tokens {
 		known := t.Kind == language.Date || t.Kind == language.Mark || r.x.Is(t.Low, "idle", "who", "self", "reading", "present") || slices.ContainsFunc(all, func(of *Tool) bool { return of.Names(t.Stem) })
-		if !known && (r.uses[i] == unread || r.uses[i] == guessed) {
-			words = append(words, language.Said(r.Tokens[i:i+1]))
+		if said := language.Said(r.Tokens[i : i+1]); !known && said != "" && (r.uses[i] == unread || r.uses[i] == guessed) {
+			words = append(words, said)
 		} else if n := len(words); n > 0 && words[n-1] != "…" {
 			words = append(words, "…") // of which the words between are understood
 		}
@@ -204,14 +207,14 @@ func (r *Reading) Relevance(key string) int {
 			hits += 4
 		}
 	}
-	for s := range col.also {
+	for s := range col.Also {
 		if r.Asked[s] {
 			hits += map[bool]int{true: 1, false: 2}[s == r.Tool.head]
 		}
 	}
 	whose := r.Has("who", "whom", "whose") && len(words) > 0 && r.x.Is(words[0], "holder") // who has it
 	dated := col.Is(schema.Date) && r.Low(0) == "when"
-	hits += map[bool]int{true: 2}[dated && r.Low(1) == "is" && col.has("due", "next")]
+	hits += map[bool]int{true: 2}[dated && r.Low(1) == "is" && col.Has("due", "next")]
 	clerical := strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail
 	if clerical && (!dated || hits == 0) || hits == 0 && !whose && !dated {
 		return 0
@@ -249,7 +252,7 @@ type Filter struct {
 type reader struct{ *Reading }
 
 // alike reports whether an input of this or another list of the same things fits.
-func (r reader) alike(fits func(*Field) bool) bool {
+func (r reader) alike(fits func(*declared.Field) bool) bool {
 	return slices.ContainsFunc(r.c.Open, func(t *Tool) bool { return t.head == r.Tool.head && t.Inputs.First(fits) != nil })
 }
 
@@ -267,7 +270,7 @@ func (r *Reading) take(as use, at, n, score int) {
 func (r *Reading) free(i int) bool { return r.Low(i) != "" && r.uses[i] == unread }
 
 // taken reports whether an input, or the column of its name, has its value.
-func (r *Reading) taken(f *Field) bool {
+func (r *Reading) taken(f *declared.Field) bool {
 	return r.Args[f.Name] != nil || slices.ContainsFunc(r.Filters, func(by Filter) bool { return by.Column == f.Name })
 }
 

@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
+	"countersign.dev/internal/schema/declared"
 )
 
 // bounds are a value and the words around it, which may make it the end of a range.
@@ -65,11 +66,11 @@ func (r reader) number(i int, b bounds) {
 	t, f := r.Tokens[i], r.numberFor(i, b.side)
 	figure := strconv.FormatFloat(t.Value, 'f', -1, 64)
 	switch {
-	case f != nil && f.side != none && !r.Tool.Writes():
+	case f != nil && f.Side != none && !r.Tool.Writes():
 		if r.Args[f.Name] = result.Cents(t.Value); b.beyond {
-			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.base}, Keeps: func(_ string, n float64) bool { return n != t.Value }})
+			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Base}, Keeps: func(_ string, n float64) bool { return n != t.Value }})
 		}
-		r.Tokens[i].Text = r.Tool.Column(f.base).Figure(figure, "")
+		r.Tokens[i].Text = r.Tool.Column(f.Base).Figure(figure, "")
 		r.take(given, b.at, b.end-b.at, 3)
 	case f != nil:
 		r.Args[f.Name] = result.Cents(t.Value)
@@ -96,24 +97,24 @@ func (r reader) number(i int, b bounds) {
 var yearShape = regexp.MustCompile(`^(19|20|21)\d\d$`)
 
 // numberFor is the free input that a number is for, by the words around it, or that an order still misses.
-func (r reader) numberFor(i int, end schema.Side) *Field {
+func (r reader) numberFor(i int, end schema.Side) *declared.Field {
 	year := yearShape.MatchString(r.Tokens[i].Text)
-	free := func(f *Field) bool {
-		return f.Is(schema.Number) && !r.taken(f) && (year || !f.has("year")) && (r.Tool.Writes() || !r.Tokens[i].Percent || f.Unit == "percent") // "more than 50%" is no amount
+	free := func(f *declared.Field) bool {
+		return f.Is(schema.Number) && !r.taken(f) && (year || !f.Has("year")) && (r.Tool.Writes() || !r.Tokens[i].Percent || f.Unit == "percent") // "more than 50%" is no amount
 	}
-	said := func(f *Field) bool {
-		return free(f) && (end != none && f.side == end || f.has("year", r.Low(i-1), r.Low(i+1)))
+	said := func(f *declared.Field) bool {
+		return free(f) && (end != none && f.Side == end || f.Has("year", r.Low(i-1), r.Low(i+1)))
 	}
-	missing := func(f *Field) bool { return free(f) && f.Required && r.Tool.Writes() }
-	paid := func(f *Field) bool { return free(f) && f.Amount && r.Tool.Writes() }
+	missing := func(f *declared.Field) bool { return free(f) && f.Required && r.Tool.Writes() }
+	paid := func(f *declared.Field) bool { return free(f) && f.Amount && r.Tool.Writes() }
 	return cmp.Or(r.Tool.Inputs.First(said), r.Tool.Inputs.First(missing), r.Tool.Inputs.First(paid))
 }
 
 // period fills inputs named by a period: a year, "Q1 2026", or "Q1" beside a year.
 func (r reader) period(s calendar.Span) bool {
 	unit := map[int]string{1: "month", 3: "quarter", 12: "year"}[s.Months]
-	f := r.Tool.Inputs.First(func(f *Field) bool {
-		return unit != "" && f.has(unit) && (f.IsText() || f.Is(schema.Number, schema.Choice)) && !r.taken(f)
+	f := r.Tool.Inputs.First(func(f *declared.Field) bool {
+		return unit != "" && f.Has(unit) && (f.IsText() || f.Is(schema.Number, schema.Choice)) && !r.taken(f)
 	})
 	if f == nil {
 		return false
@@ -133,21 +134,21 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 	} else if b.beyond {
 		s.To = s.From
 	}
-	fits, last := []*Field(nil), none
-	dated := r.Tool.column(func(f *Field) bool { return f.Name == r.Tool.DateColumn() && r.Any(r.Tool.Names) })
+	fits, last := []*declared.Field(nil), none
+	dated := r.Tool.column(func(f *declared.Field) bool { return f.Name == r.Tool.DateColumn() && r.Any(r.Tool.Names) })
 	for _, f := range r.Tool.Inputs {
-		if f.Is(schema.Date) && !r.taken(f) && (b.side == none || b.side == f.side) {
-			fits, last = append(fits, f), max(last, f.side)
+		if f.Is(schema.Date) && !r.taken(f) && (b.side == none || b.side == f.Side) {
+			fits, last = append(fits, f), max(last, f.Side)
 		}
 	}
 	within := func(day string, _ float64) bool {
 		return (b.side == upper || day >= s.From.Format(time.DateOnly)) && (b.side == lower || day < s.To.Format(time.DateOnly))
 	}
-	said := func(f *Field) bool { return r.Any(f.says) }
+	said := func(f *declared.Field) bool { return r.Any(f.Says) }
 	switch {
-	case len(fits) == 0 || fits[0].base != fits[len(fits)-1].base || b.side != lower && fits[0].side == lower && last != upper:
+	case len(fits) == 0 || fits[0].Base != fits[len(fits)-1].Base || b.side != lower && fits[0].Side == lower && last != upper:
 		return r.among(schema.Date, dated.Name, within)
-	case !slices.ContainsFunc(fits, said) && !dated.has(fits[0].Words...) && dated.Show != result.ShowDetail && r.among(schema.Date, dated.Name, within):
+	case !slices.ContainsFunc(fits, said) && !dated.Has(fits[0].Words...) && dated.Show != result.ShowDetail && r.among(schema.Date, dated.Name, within):
 		return true // "invoices of last month" are not those that were due in it
 	}
 	for _, f := range fits {
@@ -161,15 +162,15 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 
 // among keeps the rows of a list whose value in the column that a word names, or else in another one, is kept.
 func (r reader) among(kind schema.Kind, instead string, keeps func(text string, number float64) bool) bool {
-	said := func(f *Field, t language.Token) bool {
+	said := func(f *declared.Field, t language.Token) bool {
 		money := t.Kind == language.Number && (t.Value >= 1000 || strings.ContainsAny(t.Text, "$€£")) // "deals under 100k"
-		return money && f.Name == r.Tool.Amount() || t.Kind == language.Word && f.says(t.Stem) && !r.others(t.Stem)
+		return money && f.Name == r.Tool.Amount() || t.Kind == language.Word && f.Says(t.Stem) && !r.others(t.Stem)
 	}
 	percent := slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Percent && kind == schema.Number })
-	words := r.Tool.column(func(f *Field) bool {
+	words := r.Tool.column(func(f *declared.Field) bool {
 		return f.Is(kind) && !percent && f.Name != r.Tool.Amount() && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Kind == language.Word && said(f, t) })
 	}).Name
-	column := cmp.Or(words, r.Tool.column(func(f *Field) bool {
+	column := cmp.Or(words, r.Tool.column(func(f *declared.Field) bool {
 		return f.Is(kind) && percent == (f.Unit == "percent") && (percent || slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return said(f, t) }))
 	}).Name, instead)
 	if column == "" || !r.Tool.Lists() {
@@ -184,13 +185,13 @@ func (r reader) among(kind schema.Kind, instead string, keeps func(text string, 
 func (r reader) choices() {
 	dated := slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Kind == language.Date || t.Low == "when" })
 	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.States) {
-		for _, p := range f.phrases {
+		for _, p := range f.Phrased {
 			for i := range r.Tokens {
 				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.Has("who") || r.Low(i-1) == "who" && r.Has("most", "fewest") && len(p.Words) == 1 || r.Low(i+1) == "the" && english.Plural(r.Low(i-1)), f.Is(schema.Number) && r.Has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
 				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.Low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                                                                                                           // "Acme Enterprise"
 				state := strings.HasSuffix(strings.Join(p.Words, " "), "ed") && !strings.HasSuffix(r.Low(i), "ed")
-				happened := f.Is(schema.Choice) && r.Tool.column(func(f *Field) bool {
-					return f.Is(schema.Date) && (dated && slices.Contains(f.Synonyms, r.Low(i)) || state && r.Low(i) != "" && f.also[r.Tokens[i].Stem])
+				happened := f.Is(schema.Choice) && r.Tool.column(func(f *declared.Field) bool {
+					return f.Is(schema.Date) && (dated && slices.Contains(f.Synonyms, r.Low(i)) || state && r.Low(i) != "" && f.Also[r.Tokens[i].Stem])
 				}).Name != "" // "opened this week", "what closes next"
 				if f.Is(schema.Choice) && r.taken(f) && (r.Low(i-1) == "and" || r.Low(i-1) == "or") && r.reads(i, p.Words) {
 					r.Negations++ // "high and critical tickets" are two questions
@@ -228,11 +229,11 @@ func (r reader) topic(i int) {
 	if !with && !r.x.Is(r.Low(i), "topic") && (r.Low(i) != "for" || !r.Has("search")) || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
 		return
 	}
-	texts := func(f *Field) bool { return f.Is(schema.Search) }
-	if tags := func(f *Field) bool { return f.IsText() && f.has("tag") }; r.Low(i) == "tagged" && r.alike(tags) {
+	texts := func(f *declared.Field) bool { return f.Is(schema.Search) }
+	if tags := func(f *declared.Field) bool { return f.IsText() && f.Has("tag") }; r.Low(i) == "tagged" && r.alike(tags) {
 		texts = tags
 	}
-	f, searched := r.Tool.Inputs.First(func(f *Field) bool { return texts(f) && !r.taken(f) }), r.alike(texts)
+	f, searched := r.Tool.Inputs.First(func(f *declared.Field) bool { return texts(f) && !r.taken(f) }), r.alike(texts)
 	if f == nil && !searched && (!r.Tool.Lists() || i+1 < len(r.Tokens) && r.Tokens[i+1].Capital) {
 		return
 	}
@@ -263,7 +264,7 @@ func (r reader) leavesTopic(i int) bool {
 	t, next := r.Tokens[i], append(slices.Clone(r.Tokens[i+1:]), language.Token{Kind: language.Mark})[0]
 	return r.uses[i] == given || t.Kind == language.Date || t.Kind == language.Mark ||
 		slices.Contains([]string{"that", "which", "who", "are", "is", "was", "were", "do", "does", "did", "have", "has", "since", "please", "thanks", "thx", "kindly"}, t.Low) ||
-		slices.Contains([]string{"in", "from", "by", "with"}, t.Low) && (t.Low != "in" || r.Tool.column(func(f *Field) bool { return f.has("location", "city") }).Name != "") && (next.Capital || next.Kind == language.Date || r.x.Is(next.Low, "self")) ||
+		slices.Contains([]string{"in", "from", "by", "with"}, t.Low) && (t.Low != "in" || r.Tool.column(func(f *declared.Field) bool { return f.Has("location", "city") }).Name != "") && (next.Capital || next.Kind == language.Date || r.x.Is(next.Low, "self")) ||
 		t.Low == "and" && r.x.Is(next.Low, "reading", "present", "self")
 }
 
@@ -284,7 +285,7 @@ func (r reader) relation(i int) {
 	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
 		f := from.Relation()
 		ofNone := r.x.Stems["person"][s] && (i > 0 || r.Low(1) != "of" && r.Low(1) != "under") && !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.Low(i-1), "self") // "which people"
-		if f == nil || ofNone || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Columns.First(from.Identified) == nil {
+		if f == nil || ofNone || !f.Also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Columns.First(from.Identified) == nil {
 			continue
 		}
 		if r.follows(i) && r.x.IsOurs(from.head) { // "the sales team"

@@ -10,6 +10,7 @@ import (
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
+	"countersign.dev/internal/schema/declared"
 )
 
 // Read reads a clause as the tool would; nil unless every word is explained.
@@ -28,7 +29,9 @@ func (c *Catalog) Read(t *Tool, clause lexicon.Clause) *Reading {
 	r.Vague = !r.anchored && !(r.Target != nil && r.Target.Entity.Self && r.Low(r.Target.Entity.at-1) == "about") // and so it only presents
 	ofMany := t.Writes() && !english.Plural(t.Noun) && (r.Bulk || r.Target == nil && r.Plural)                    // one thing is changed at a time
 	noun := !t.Writes() && r.Order >= 0 && r.Low(r.Order+1) != "of" && r.uses[r.Order] >= given && t.Columns.Named(r.Verb+"_"+r.Low(r.Order+1)) == nil && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
-	if clause.Bulk && t.Own && r.Target == nil && clause.Any(func(s string) bool { return r.x.Stems["person"][s] }) && !clause.Any(func(s string) bool { return r.x.Stems["self"][s] }) || !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words) || r.Negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.Has("who") && !r.x.IsOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
+	// of whom one's own record tells nothing
+	others := clause.Bulk && clause.Any(func(s string) bool { return r.x.Stems["person"][s] }) || clause.Has("they", "them", "their", "he", "him", "his", "she", "her")
+	if others && t.Own && r.Target == nil && !clause.Any(func(s string) bool { return r.x.Stems["self"][s] }) || !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words) || r.Negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.Has("who") && !r.x.IsOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
 		return nil
 	}
 	return r
@@ -43,8 +46,8 @@ func (c *Catalog) reading(t *Tool, clause lexicon.Clause) *Reading {
 func (c *Catalog) Attempt(t *Tool, clause lexicon.Clause) *Reading {
 	r := reader{c.reading(t, clause)}
 	if t.IsOrdered(c.Words, clause) {
-		onlyIDs := t.Inputs.First(func(f *Field) bool { return f.Required && !f.Is(schema.ID) }) == nil
-		named := t.Inputs.First(func(f *Field) bool { return f.Required && f.also[english.Stem(r.Verb)] }) != nil // by the word for what it sets: "raise"
+		onlyIDs := t.Inputs.First(func(f *declared.Field) bool { return f.Required && !f.Is(schema.ID) }) == nil
+		named := t.Inputs.First(func(f *declared.Field) bool { return f.Required && f.Also[english.Stem(r.Verb)] }) != nil // by the word for what it sets: "raise"
 		r.uses[r.Order], r.Score, r.anchored = meant, inNoun.weight(), onlyIDs || named || t.verb == r.Verb && !c.Words.Is(r.Verb, "vague")
 	}
 	r.choices()
@@ -64,20 +67,20 @@ func (c *Catalog) Attempt(t *Tool, clause lexicon.Clause) *Reading {
 	r.judge()
 	r.Asked[english.Stem("where")] = r.Has("where")
 	r.topFirst()
-	if f := t.Inputs.First(func(f *Field) bool { return f.Is(schema.Number) && f.has("year") && !r.taken(f) }); f != nil && t.Lists() && !slices.Contains([]string{"", "count", "newest", "oldest"}, r.Measure.Kind) {
+	if f := t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Number) && f.Has("year") && !r.taken(f) }); f != nil && t.Lists() && !slices.Contains([]string{"", "count", "newest", "oldest"}, r.Measure.Kind) {
 		r.Args[f.Name], r.Assumed = c.Today.Year(), c.Today.Format("2006") // years are not added up
 	}
 	return r.Reading
 }
 
 // Answer is the value that a person's answer gives to an input, read like an order that only misses it; or nil.
-func (r *Reading) Answer(f *Field, text string) any {
+func (r *Reading) Answer(f *declared.Field, text string) any {
 	if f.IsText() && text != "" {
 		return text
 	}
 	answer := r.x.Clause(language.Read(text, r.c.Today), "")
 	answer.Verb, answer.Order = r.Verb, -1
-	return r.c.Attempt(&Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*Field{f}}, answer).Args[f.Name]
+	return r.c.Attempt(&Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*declared.Field{f}}, answer).Args[f.Name]
 }
 
 // sought takes "how do I reset a password?" as the query of a tool that keeps guides, and "where do we seal cursors?" as that of one that finds where and how, if no other tool is about a word of it; else it is nil.
@@ -88,7 +91,7 @@ func (c *Catalog) sought(t *Tool, clause lexicon.Clause) *Reading {
 	measured := slices.ContainsFunc(words, func(w string) bool { return x.Is(w, lexicon.Measures...) }) // "the most helpful article"
 	named := clause.Negations == 0 && len(words) > 0 && !measured && !x.Is(clause.Verb, "action") && x.Is(words[len(words)-1], "guide") && !slices.ContainsFunc(words, func(w string) bool { return x.Is(w, "topic") })
 	guides := (opening != "" || named) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
-	f := t.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) && (guides || f.also[strings.ToLower(m[1])]) })
+	f := t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Search) && (guides || f.Also[strings.ToLower(m[1])]) })
 	other := slices.ContainsFunc(clause.Tokens, func(w language.Token) bool {
 		known := func(t2 *Tool) bool { return t2 != t && t2.source[w.Stem] >= inColumns && !x.Is(w.Low, "idle") }
 		named := w.Capital && w.Text[1:] == w.Low[1:] && w.Low != clause.Verb
@@ -113,18 +116,20 @@ func (r *Reading) name(i int) {
 		return
 	}
 	e := r.entity(i)
-	ids := func(f *Field) bool {
+	ids := func(f *declared.Field) bool {
 		return f.Is(schema.ID) && !r.taken(f) && (!e.Located || e.Code && e.sort == english.Stem(f.Noun))
 	}
-	needed := func(f *Field) bool { return ids(f) && f.Required }
-	ofSort := func(f *Field) bool { return ids(f) && e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
-	only := func(f *Field) bool { return ids(f) && !r.Tool.Writes() && r.Tool.Inputs.First((*Field).IsText) == nil }
-	own := map[bool]*Field{true: r.Tool.Inputs.First(func(f *Field) bool { return ids(f) && r.x.IsOurs(english.Stem(f.Noun)) })}[e.Self && !r.Tool.Lists() && len(r.Args) > 0] // "my October report"
+	needed := func(f *declared.Field) bool { return ids(f) && f.Required }
+	ofSort := func(f *declared.Field) bool { return ids(f) && e.Code && e.sort == english.Stem(f.Noun) } // "task 12"
+	only := func(f *declared.Field) bool {
+		return ids(f) && !r.Tool.Writes() && r.Tool.Inputs.First((*declared.Field).IsText) == nil
+	}
+	own := map[bool]*declared.Field{true: r.Tool.Inputs.First(func(f *declared.Field) bool { return ids(f) && r.x.IsOurs(english.Stem(f.Noun)) })}[e.Self && !r.Tool.Lists() && len(r.Args) > 0] // "my October report"
 	id := cmp.Or(r.Tool.Inputs.First(needed), own, r.Tool.Inputs.First(ofSort), r.Tool.Inputs.First(only))
-	ofTeam := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[r.Tokens[i].Stem] }          // "my team's expenses"
-	teams := func(t *Tool) bool { return t.Relation() != nil && t.Relation().also[english.Stem(r.Low(e.end))] } // "deals of my team"
-	text := r.Tool.Inputs.First(func(f *Field) bool {                                                           // the rows themselves say whose they are: a search for the name would find other things
-		named := !r.Tool.Lists() && f.says(english.Stem(r.Low(e.at-1))) // "the workspace Atlas"
+	ofTeam := func(t *Tool) bool { return t.Relation() != nil && t.Relation().Also[r.Tokens[i].Stem] }          // "my team's expenses"
+	teams := func(t *Tool) bool { return t.Relation() != nil && t.Relation().Also[english.Stem(r.Low(e.end))] } // "deals of my team"
+	text := r.Tool.Inputs.First(func(f *declared.Field) bool {                                                  // the rows themselves say whose they are: a search for the name would find other things
+		named := !r.Tool.Lists() && f.Says(english.Stem(r.Low(e.at-1))) // "the workspace Atlas"
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns) && (e.sort == "" || !f.Is(schema.Prose))
 	})
 	switch {
@@ -137,7 +142,7 @@ func (r *Reading) name(i int) {
 	case e.Self && r.Tool.Own && r.Target == nil:
 	case r.Target == nil && id != nil && (!e.Self || (!r.Tool.Writes() || len(r.Args) > 0) && r.x.IsOurs(english.Stem(id.Noun))):
 		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
-	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.ID) && f.Required }) != nil):
+	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.ID) && f.Required }) != nil):
 		return
 	case e.Self && (!r.Tool.Lists() || slices.ContainsFunc(r.c.Open, teams)): // its figures are of the asker's rows, or it tells itself whose team's
 	case text != nil && !e.Self:
@@ -147,11 +152,7 @@ func (r *Reading) name(i int) {
 	default:
 		return
 	}
-	and := e.at - 1
-	if r.x.Is(r.Low(and), "place") {
-		and--
-	}
-	if prep := r.Low(and); (prep == "and" || prep == "or") && and > 0 && r.uses[and-1] == given && !r.Tool.Writes() && r.Target == nil { // "in Seattle or Austin", "in Sales and in IT" are two questions
+	if second(r, e.at) && !r.Tool.Writes() && r.Target == nil { // "in Seattle or Austin", "in Sales and in IT" are two questions
 		r.Negations++
 	}
 	if e.Code && e.sort != "" {
@@ -167,6 +168,15 @@ func (r *Reading) name(i int) {
 		as = read
 	}
 	r.take(as, e.at, e.end-e.at, points)
+}
+
+// second reports whether an "and" joins the i-th token to a value.
+func second(r *Reading, i int) bool {
+	i--
+	if r.x.Is(r.Low(i), "place") {
+		i--
+	}
+	return (r.Low(i) == "and" || r.Low(i) == "or") && i > 0 && r.uses[i-1] == given
 }
 
 // begins reports whether a value may begin at a token: at any word that nothing explains.
@@ -215,7 +225,7 @@ func (r *Reading) entity(i int) Entity {
 		before = r.beforeValue(before)
 	}
 	e.Located = r.x.Is(r.Low(before), "place")
-	e.turned = before > 0 && r.Tool.column(func(f *Field) bool {
+	e.turned = before > 0 && r.Tool.column(func(f *declared.Field) bool {
 		return len(f.Words) == 2 && f.Words[1] == r.Low(before) && english.Stem(f.Words[0]) == r.Tokens[before-1].Stem
 	}).Name != ""
 	sure := r.x.Is(r.Low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order || r.Low(r.beforeValue(i)) == "on" && r.Has("spend", "spent", "pay", "paid")
@@ -226,7 +236,7 @@ func (r *Reading) entity(i int) Entity {
 
 // lacksApostrophe finds "sarahs" in "sarahs salary": a word of no tool, and one that asks for something.
 func (r *Reading) lacksApostrophe(i int) bool {
-	narrows := func(f *Field) bool { return f.says(r.Tokens[i+1].Stem) }
+	narrows := func(f *declared.Field) bool { return f.Says(r.Tokens[i+1].Stem) }
 	return strings.HasSuffix(r.Low(i), "s") && r.Low(i+1) != "" && !r.Tokens[i].Capital && !r.c.Knows(r.Tokens[i].Stem) &&
 		r.Tool.source[r.Tokens[i+1].Stem] >= inColumns && r.Tool.Inputs.First(narrows) == nil
 }
@@ -237,7 +247,7 @@ func (r *Reading) columnBefore(at int) string {
 	if prep != "to" && prep != "by" || r.Tokens[at].Sort != "" {
 		return ""
 	}
-	return r.Tool.column(func(f *Field) bool {
+	return r.Tool.column(func(f *declared.Field) bool {
 		_, end := schema.SideOf(english.LastWord(f.Name))
 		return (len(f.Words) == 1 || end == upper) && r.Tool.Inputs.Named(f.Name) == nil && english.Stems(f.Words[0]).Means(stem)
 	}).Name
@@ -254,7 +264,7 @@ func (r *Reading) mayFilter(e Entity) bool {
 // ofOther reports whether a value is of another sort than the tool is about, by its form or, in an order, its name.
 func (r *Reading) ofOther(e Entity) bool {
 	if e.sort != "" {
-		identified := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(schema.ID) && english.Stem(f.Noun) == e.sort }) != nil
+		identified := r.Tool.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.ID) && english.Stem(f.Noun) == e.sort }) != nil
 		return !identified && (e.Text[0] <= '9' || !r.Tool.Names(e.sort))
 	}
 	behind := r.isAnchor(e.at-1) && !r.Tool.Writes() // "the sales department"
@@ -278,9 +288,9 @@ func (r reader) word(i int) {
 	weight, anchor := r.weigh(t)
 	undeclared := len(r.Tool.Columns) == 0 && r.x.Is(r.Low(i-1), lexicon.Measures...) // a column
 	weight = max(weight, map[bool]int{true: inMore.weight()}[undeclared])
-	topic := r.Low(i-1) == "about" && r.Low(i+1) == "" && weight < inColumns.weight()                                                          // which of no other tool's texts
-	place := r.x.Is(r.Low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low) || r.Has("who", "many")) // "who works in Sales?", "in Personal"
-	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.Low(i-1), "self") && r.x.Stems["person"][t.Stem]               // "my manager's email" is not mine
+	topic := r.Low(i-1) == "about" && r.Low(i+1) == "" && weight < inColumns.weight()                                                                                                                                                                                                                                                                                   // which of no other tool's texts
+	place := r.x.Is(r.Low(i-1), "place") && !t.Capital && !r.x.Is(t.Low, "idle") && !r.isAnchor(i+1) && (r.Tool.source[t.Stem] == inSynonym || r.Tool.source[t.Stem] == inAbout || r.Has("who") && r.Tool.source[t.Stem] < inNoun) || r.x.Is(r.Low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low) || r.Has("who", "many")) // "who works in Sales?", "in Personal"
+	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.Low(i-1), "self") && r.x.Stems["person"][t.Stem]                                                                                                                                                                                                                                        // "my manager's email" is not mine
 	switch {
 	case english.Plural(t.Low) && r.x.Is(english.Singular(t.Low), "superior"): // are some of the rows, and a column of them
 	case r.Tool.Lists() && r.x.IsOurs(r.Tool.head) && lexicon.Doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
@@ -307,7 +317,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
 	at := t.source[s]
 	people, outsiders := r.x.Stems["person"], r.x.Stems["outsider"]
-	whose := t.Inputs.First(func(f *Field) bool {
+	whose := t.Inputs.First(func(f *declared.Field) bool {
 		return f.Is(schema.ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns.Named(f.Name+"_id") != nil
 	}) != nil
 	switch {
@@ -315,13 +325,13 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 		return 0, false
 	case at == inNoun:
 		return at.weight(), true
-	case r.x.Is(w.Low, "idle") && t.Columns.First(func(f *Field) bool { return f.Name == w.Low || f.also[s] && f.Is(schema.Number) }) == nil:
+	case r.x.Is(w.Low, "idle") && t.Columns.First(func(f *declared.Field) bool { return f.Name == w.Low || f.Also[s] && f.Is(schema.Number) }) == nil:
 		return 0, false
 	case whose: // "customers" asks for the rows that name them where no list is of them
 		return inMore.weight(), t.Lists() && !r.others(s) && !r.x.IsOurs(s) && english.Plural(w.Low)
 	case people[s] && at != inSynonym && people[t.head] && outsiders[t.head] == outsiders[s]:
 		return inSynonym.weight(), true
-	case r.x.IsOurs(s) && at != inSynonym && t.Inputs.First(func(f *Field) bool { return f.Is(schema.ID) && r.x.IsOurs(english.Stem(f.Noun)) }) != nil:
+	case r.x.IsOurs(s) && at != inSynonym && t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.ID) && r.x.IsOurs(english.Stem(f.Noun)) }) != nil:
 		return inMore.weight(), false
 	}
 	for _, other := range english.Same(s) {
@@ -332,10 +342,12 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 
 // judge prefers the tool whose kind fits: people for "who", one thing or many.
 func (r reader) judge() {
-	searched := func(f *Field) bool { return f.Is(schema.Search) && f.Required && r.Args[f.Name] != nil && !r.anchored }
+	searched := func(f *declared.Field) bool {
+		return f.Is(schema.Search) && f.Required && r.Args[f.Name] != nil && !r.anchored
+	}
 	of := func(w string) bool { return r.x.Is(w, "person", "holder") }
-	asked := func(f *Field) bool { return slices.ContainsFunc(f.Words, of) && r.Any(f.says) } // approved_by for "who approved"
-	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(asked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.column(func(f *Field) bool { return f.Is(schema.Title) && r.x.IsOurs(english.Stem(f.Words[0])) }).Name != "")
+	asked := func(f *declared.Field) bool { return slices.ContainsFunc(f.Words, of) && r.Any(f.Says) } // approved_by for "who approved"
+	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(asked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.column(func(f *declared.Field) bool { return f.Is(schema.Title) && r.x.IsOurs(english.Stem(f.Words[0])) }).Name != "")
 	for i := range r.Tokens {
 		switch {
 		case r.Tool.Writes(), !r.x.Is(r.Low(i), "who") && !(r.Low(i) == "which" && english.Plural(r.Low(i+1)) && r.Tokens[i+1].Capital && r.Low(i+2) == "are"): // "which Smiths are there?"
@@ -362,13 +374,13 @@ func (r reader) judge() {
 
 // remark keeps the text behind a colon or "because" in the input for it. A tool without one is not meant.
 func (r reader) remark() {
-	texts := func(f *Field) bool { return f.Is(schema.Prose, schema.Title) && f.Required && !r.taken(f) }
-	notes := func(f *Field) bool { return f.IsText() && !r.taken(f) && f.has("reason", "comment", "note") }
+	texts := func(f *declared.Field) bool { return f.Is(schema.Prose, schema.Title) && f.Required && !r.taken(f) }
+	notes := func(f *declared.Field) bool { return f.IsText() && !r.taken(f) && f.Has("reason", "comment", "note") }
 	if f := cmp.Or(r.Tool.Inputs.First(texts), r.Tool.Inputs.First(notes)); f != nil && r.Remark != "" && r.Tool.Writes() {
 		r.Args[f.Name] = r.Remark
 		for _, f := range r.Tool.Inputs { // "because it is a duplicate"
-			if i := slices.IndexFunc(f.phrases, func(p result.Phrase) bool { return english.Affirms(r.Remark, p.Words) }); i >= 0 && f.Is(schema.Choice) && f.Type != "boolean" && !r.taken(f) {
-				r.Args[f.Name] = f.phrases[i].Values[0]
+			if i := slices.IndexFunc(f.Phrased, func(p result.Phrase) bool { return english.Affirms(r.Remark, p.Words) }); i >= 0 && f.Is(schema.Choice) && f.Type != "boolean" && !r.taken(f) {
+				r.Args[f.Name] = f.Phrased[i].Values[0]
 			}
 		}
 	} else {

@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
+	"countersign.dev/internal/schema/declared"
 )
 
 // carryOut finds what the reading needs, calls its tool and writes the answer.
@@ -55,7 +56,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 				return speak.One(r, about, a)
 			}
 			lacks, _ := a.Fault.Details["fields"].([]any)
-			in = r.Tool.Inputs.First(func(f *match.Field) bool {
+			in = r.Tool.Inputs.First(func(f *declared.Field) bool {
 				return f.IsText() && args[f.Name] == nil && slices.Contains(lacks, any(f.Name))
 			})
 			if in == nil || len(p.answers) == 0 {
@@ -68,7 +69,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 
 // each carries an order out for each of the texts that a person lists for it, as many as they said.
 func (p *planner) each(r *match.Reading) string {
-	in := r.Tool.Inputs.First(func(f *match.Field) bool { return f.IsText() && f.Required })
+	in := r.Tool.Inputs.First(func(f *declared.Field) bool { return f.IsText() && f.Required })
 	texts := english.Items(fmt.Sprint(cmp.Or(r.Args[in.Name], any(""))), r.Each)
 	for len(texts) == 0 || r.Each > 0 && len(texts) != r.Each {
 		answer, given := p.next()
@@ -94,7 +95,7 @@ func settle(row result.Row, args map[string]any) {
 }
 
 // complete takes an input from the person's next answer, or asks for it.
-func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing, args map[string]any) {
+func (p *planner) complete(r *match.Reading, in *declared.Field, about *speak.Thing, args map[string]any) {
 	if in.All != "" {
 		args[in.Name] = in.All
 		return
@@ -169,21 +170,21 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 
 // calledSo are the ids of the rows whose names or tags have a word in small letters: "cloud invoices" are also those with it in another text, or in another form.
 func calledSo(p *planner, t *match.Tool, f match.Filter, args map[string]any) (ids []any) {
-	in := t.Inputs.First(func(in *match.Field) bool {
+	in := t.Inputs.First(func(in *declared.Field) bool {
 		return in.Is(schema.Title) || strings.HasPrefix(in.Name, "tag") || t.Columns.Named(in.Name+"_name") != nil
 	})
 	if in == nil || args[in.Name] != nil || f.Text == "" || f.Text != strings.ToLower(f.Text) || f.Code || f.Self || f.Located || f.Column != "" || f.Whose {
 		return nil
 	}
 	for _, one := range p.fetchPages(t, with(args, in.Name, f.Text), maxPages).Rows {
-		ids = append(ids, idIn(one, t, &match.Field{}))
+		ids = append(ids, idIn(one, t, &declared.Field{}))
 	}
 	return ids
 }
 
 // ofPeople keeps the rows of the people whom their list finds in a place that the rows do not tell, such as a department, and reports whether it finds any.
 func ofPeople(p *planner, t *match.Tool, rows []result.Row, in match.Filter) (theirs []result.Row, known bool) {
-	id := cmp.Or(t.Inputs.First(func(f *match.Field) bool { return f.Is(schema.ID) && p.Words.Is(f.Noun, "person") }), &match.Field{})
+	id := cmp.Or(t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.ID) && p.Words.Is(f.Noun, "person") }), &declared.Field{})
 	people, args, ids := listerOf(p.Open, id), map[string]any{}, map[any]bool{}
 	if people == nil || people == t || !p.passes(people, in, args) {
 		return nil, false
@@ -196,7 +197,7 @@ func ofPeople(p *planner, t *match.Tool, rows []result.Row, in match.Filter) (th
 
 // passes gives a value to the first text input by which its list finds rows. A name may be that of others too: the rows themselves say which are the person's own.
 func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) bool {
-	in := t.Inputs.First(func(in *match.Field) bool {
+	in := t.Inputs.First(func(in *declared.Field) bool {
 		whose := !f.Self || p.Words.Is(in.Name, "person") && !p.Words.Is(in.Name, "outsider")
 		return f.Column == "" && in.IsText() && !(f.Located && len(f.Words) == 1 && in.Is(schema.Title)) && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, f.Text)).Rows) > 0
 	})
@@ -209,7 +210,7 @@ func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) boo
 func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	n, isNumber := one.Number(f.Column)
 	switch named, mine := owner(c, one); {
-	case slices.Contains(f.Also, idIn(one, &match.Tool{}, &match.Field{})):
+	case slices.Contains(f.Also, idIn(one, &match.Tool{}, &declared.Field{})):
 		return true
 	case f.Keeps != nil:
 		return (isNumber || one.Text(f.Column) != "" && !one.Masked(f.Column)) && f.Keeps(one.Text(f.Column), n)
@@ -285,7 +286,7 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 }
 
 // listerOf finds the list whose rows carry an id, best by its declaration.
-func listerOf(tools []*match.Tool, id *match.Field) (best *match.Tool) {
+func listerOf(tools []*match.Tool, id *declared.Field) (best *match.Tool) {
 	declared, _, _ := strings.Cut(id.From, ":")
 	for _, t := range tools {
 		if t.Lists() && (t.Info.Name == declared || best == nil && t.IsAbout(id.Noun)) {
@@ -296,11 +297,11 @@ func listerOf(tools []*match.Tool, id *match.Field) (best *match.Tool) {
 }
 
 // things are what the rows are, or carry, in which a list finds what a value names.
-func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (out []speak.Thing, more bool) {
-	numbers := func(f *match.Field) bool {
+func (p *planner) things(lister *match.Tool, id *declared.Field, e match.Entity) (out []speak.Thing, more bool) {
+	numbers := func(f *declared.Field) bool {
 		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, english.LastWord(f.Name))
 	}
-	names := func(f *match.Field) bool { return f.Is(schema.Title, schema.Search) }
+	names := func(f *declared.Field) bool { return f.Is(schema.Title, schema.Search) }
 	noun, seen, args := id.Noun, map[any]bool{nil: true}, map[string]any{}
 	if by := cmp.Or(lister.Inputs.First(numbers), lister.Inputs.First(names)); by != nil && !strings.Contains(e.Text, "@") { // an address is no name, but the rows have it
 		args[by.Name] = e.Text
@@ -318,7 +319,7 @@ func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (o
 }
 
 // idIn is the id in a row: of the declared field, of what the row carries, or of the row itself.
-func idIn(r result.Row, lister *match.Tool, id *match.Field) any {
+func idIn(r result.Row, lister *match.Tool, id *declared.Field) any {
 	from, key, _ := strings.Cut(id.From, ":")
 	own := slices.IndexFunc(r.Keys, result.IsID)
 	switch {
@@ -331,7 +332,7 @@ func idIn(r result.Row, lister *match.Tool, id *match.Field) any {
 }
 
 // caller finds the person who asks in the answer of a tool that answers for its caller.
-func (p *planner) caller(id *match.Field) speak.Thing {
+func (p *planner) caller(id *declared.Field) speak.Thing {
 	for _, other := range p.Open {
 		if other.Own && other.Inputs.Named(id.Name) != nil {
 			if r, _ := p.fetch(other, map[string]any{}).Data.(result.Row); r.Values[id.Name] != nil {

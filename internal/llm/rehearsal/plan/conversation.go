@@ -4,13 +4,13 @@ package plan
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/language"
+	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
 )
@@ -31,9 +31,6 @@ func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agen
 	return e.text, p.writes
 }
 
-// Asking recognises the planner's own questions in the next turn.
-var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
-
 // read finds the open question, of which an answer that is a question itself is none.
 func (p *planner) read(messages []agent.Message) {
 	first, last := agent.LastOf(agent.User, messages), agent.LastOf(agent.User, messages)
@@ -53,33 +50,46 @@ func (p *planner) read(messages []agent.Message) {
 		p.answers = append([]string{messages[first].Text()}, p.answers...)
 		first = agent.LastOf(agent.User, messages[:first])
 	}
+	fresh := false // a question was asked whose rows are not named yet
 	for i, m := range messages[:first] {
 		said := language.Read(m.Text(), p.Today)
 		said = slices.DeleteFunc(said, func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
 		switch {
 		case m.Role == agent.Assistant:
 			listed, lists := english.Listed(m.Text(), p.nouns)
-			if a := pages[max(0, i-1)]; a != nil && lists > 0 && a.Page.Before > 0 { // the pages before it had the others
-				p.named[p.Named(a.Tool).Rows] = a.Page.Before
+			if lists > 0 && fresh {
+				fresh, p.asked, p.named, p.several = false, strings.TrimSpace(p.sorted+" "+p.before), map[string]int{}, false
 			}
 			p.several = p.several || lists > 1
 			for noun, n := range listed {
 				p.named[noun] += n
 			}
+			if a := pages[max(0, i-1)]; a != nil && lists > 0 && a.Page.Before > 0 { // its table has all, and the pages before it had the others
+				p.named[p.Named(a.Tool).Rows] = a.Page.Before + len(a.Rows)
+			}
+		case m.Role == agent.User && p.Words.Only("which", language.Lows(said)) && p.before != "":
 		case m.Role == agent.User && p.Words.Only("back", language.Lows(said)):
 			p.named = map[string]int{}
-		case m.Role == agent.User && p.before != "" && others(p.Words, said): // means the one before it about somebody else
-			q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages[i:])}
-			_ = run(func() string { return q.answer(m.Text()) })
-			p.before, p.sorted, p.named, p.several = cmp.Or(q.meant, p.before), "", map[string]int{}, false
 		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return further(p.Words, p.Named(a.Tool), said, p.before) }):
+		case m.Role == agent.User && meant(p, said, messages[i:]) != "":
+			fresh, p.before, p.sorted = true, meant(p, said, messages[i:]), ""
 		case m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more")):
-			p.before, p.sorted, p.named, p.several = p.onward(m.Text()), "", map[string]int{}, false
+			fresh, p.before, p.sorted = true, p.onward(m.Text()), ""
 		case m.Role == agent.User && p.Words.Phrase("sort", language.Lows(said)) > 0:
-			p.sorted, p.named = m.Text(), map[string]int{}
+			fresh, p.sorted = true, strings.Trim(m.Text(), " ?!.")
 		}
 	}
 	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
+}
+
+// meant is the whole question of one that goes on with the one before it: "and next week?", "and Ada's?"; empty for any other.
+func meant(p *planner, words []language.Token, messages []agent.Message) string {
+	if p.before == "" || p.Words.Phrase("follow", language.Lows(words)) == 0 {
+		return ""
+	}
+	q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages)}
+	_ = run(func() string { return q.answer(messages[0].Text()) })
+	return q.meant
 }
 
 // shown keeps the lists in messages, and returns those that are a further page, by the message that has them. What is read to be counted is not shown.
@@ -127,21 +137,22 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	case of.Info.Name == "":
 		return "There is no list here that could go on: ask for one first."
 	case (input == "" || p.several) && (unsaid.MatchString(p.answered) || strings.Contains(p.answered, `Say "next page"`) || p.named[of.Rows] < shown): // the first of them were named
-		if p.paging = true; p.lists[len(p.lists)-1].Tool != of.Info.Name { // another list came since
-			p.sorted, p.before = "", "list "+of.Rows
+		asked := strings.TrimSpace(p.sorted + " " + p.before)
+		if p.paging = true; p.named[of.Rows] > 0 {
+			asked = p.asked
+		} else if p.lists[len(p.lists)-1].Tool != of.Info.Name { // another list came since
+			asked = "list " + of.Rows
 		}
 		for _, t := range tokens { // "more deals", of two lists
-			p.before = cmp.Or(language.Text(p.Joint().About(language.Read(p.before, p.Today), t.Low)), p.before)
+			asked = cmp.Or(language.Text(p.Joint().About(language.Read(asked, p.Today), t.Low)), asked)
 		}
-		rest := run(func() string {
-			return p.answer(strings.TrimSpace(strings.Trim(p.sorted, " ?!.") + " " + p.before))
-		}).orWait()
+		rest := run(func() string { return p.answer(asked) }).orWait()
 		return cmp.Or(rest, "There is no further page: that was all of it.")
 	case input == "":
 		return "There is no further page: that was all of it."
 	default:
 		r := p.Attempt(of, p.Words.Clause(p.tokens(language.Read(p.before, p.Today)), "")) // what was asked for is named on each page
-		r.Measure, r.Skip = match.Measure{}, 0
+		r.Measure, r.Skip, r.Few = match.Measure{}, 0, p.few
 		if left := slices.ContainsFunc(tokens, func(t language.Token) bool { return t.Low == "rest" || t.Low == "others" }); of.Inputs.Named("limit") != nil && (p.few > 0 || left) {
 			last.Args["limit"] = cmp.Or(p.few, 50)
 		}
@@ -171,10 +182,14 @@ func (p *planner) smallTalk() string {
 			return e.orWait()
 		}
 	}
-	if says("back") && len(p.lists) > 0 && p.before != "" {
-		return run(func() string { return p.answer(strings.Trim(p.sorted, " ?!.") + " " + p.before) }).orWait()
+	if says("which") && p.before != "" && strings.HasPrefix(p.answered, "There ") { // were counted
+		return run(func() string { return p.answer("list " + lexicon.Counts.ReplaceAllString(p.before, "")) }).orWait()
 	}
-	if page := p.nextPage(tokens, says("more") || strings.Contains(p.answered, `Say "next page"`) && says("sure")); page != "" || len(p.lists) == 0 || p.onward(p.said) == p.said {
+	if says("back") && len(p.lists) > 0 && p.before != "" {
+		return run(func() string { return p.answer(cmp.Or(p.asked, p.before)) }).orWait()
+	}
+	figures := func(t language.Token) bool { return t.Kind == language.Number }
+	if page := p.nextPage(tokens, p.Words.Only("more", language.Lows(slices.DeleteFunc(slices.Clone(tokens), figures))) || strings.Contains(p.answered, `Say "next page"`) && says("sure")); page != "" || len(p.lists) == 0 || p.onward(p.said) == p.said {
 		return page
 	}
 	e := run(func() string { return p.answer(p.onward(p.said)) })

@@ -10,6 +10,7 @@ import (
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/schema"
+	"countersign.dev/internal/schema/declared"
 )
 
 // answer plans a whole question, which may be several.
@@ -24,7 +25,7 @@ func (p *planner) reply(words []language.Token) string {
 	}
 	tokens := p.tokens(words)
 	n := p.Words.Phrase("follow", language.Lows(tokens))
-	if before := p.before; before != "" && others(p.Words, tokens) {
+	if before := p.before; before != "" && p.Words.Others(tokens) {
 		if e := run(func() string { return p.goOn(tokens, language.Text(tokens[n:n+1])) }); !e.none || !tokens[n].Capital {
 			return e.orWait()
 		}
@@ -56,9 +57,15 @@ func (p *planner) reply(words []language.Token) string {
 	if n > 0 && p.before != "" {
 		return p.goOn(tokens, language.Text(tokens[n:]))
 	}
-	if places, asked := everywhere(p.Catalog, tokens); asked {
+	places, asked := everywhere(p.Catalog, tokens)
+	if asked {
 		return all(len(places), func(i int) string { return p.reply(places[i]) })
-	} else if text := each(p, places, false, p.reply); text != "" {
+	}
+	found := slices.DeleteFunc(places, func(one []language.Token) bool {
+		e := run(func() string { return p.reply(one) })
+		return e.none || !e.waits && (strings.HasPrefix(e.text, "I found no ") || Asking.MatchString(e.text))
+	})
+	if text := each(p, found, false, p.reply); text != "" {
 		return text
 	}
 	panic(end{none: true, vague: true, text: decline(p.Catalog, tokens)})
@@ -153,13 +160,19 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 	if slices.ContainsFunc(tokens, dated) { // another period takes the place of one
 		attempts[0] = language.Text(slices.DeleteFunc(language.Read(before, p.Today), dated)) + " in " + more
 	}
+	if strings.HasSuffix(more, "'s") && strings.Contains(before, "my ") { // "what is my salary?", "and Ada's?"
+		attempts = append(attempts, strings.Replace(before, "my ", more+" ", 1))
+	}
 	for _, c := range p.choose(p.tokens(language.Read(before, p.Today)), "") {
 		if c.Tool.Writes() {
 			break
 		}
 		for _, value := range slices.Concat(c.Values, c.Said()) {
 			text, self := language.Text(c.Tokens), p.Words.Is(strings.ToLower(more), "self")
-			attempts = append(attempts, strings.Replace(text, value, strings.TrimSuffix(more, "'s"), 1))
+			put := strings.Replace(text, value, strings.TrimSuffix(more, "'s"), 1)
+			if attempts = append(attempts, put); strings.Contains(text, " in "+value) && slices.ContainsFunc(tokens[:min(2, len(tokens))], func(t language.Token) bool { return p.Words.Is(t.Low, "place") }) { // another place takes the place of one
+				attempts = append([]string{put}, attempts...)
+			}
 			if own := strings.NewReplacer(value+"'s", "my", "does "+value, "do I", value, "I").Replace(text); self && slices.Contains(c.Values, value) { // "what about mine?"
 				attempts = append([]string{own}, attempts...)
 			}
@@ -183,7 +196,7 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 		names := t.Low == "into" && p.Knows(next.Stem) || t.Low == "with" && !slices.ContainsFunc(p.Open, func(t *match.Tool) bool { return t.Writes() && t.Inputs.Named(next.Low).Is(schema.Prose) }) // "into three subtasks", "into subtasks A and B"
 		if t.Rest != "" && !names && slices.Contains([]string{",", "as", "into", "to"}, t.Low) == (separators == "") && i-start <= longest {
 			remark := english.Remark(t.Rest, map[bool]string{true: next.Text}[t.Low == "with"]) // "with resolution replaced the cable"
-			prose := func(f *match.Field) bool {
+			prose := func(f *declared.Field) bool {
 				return t.Low != "," && t.Low != "as" && t.Low != "to" || f.Required && (f.Is(schema.Prose) || t.Low == "to" && f.Is(schema.Title))
 			}
 			if c := p.choose(tokens[start:i], remark); len(c) > 0 && c[0].Tool.Writes() && c[0].Tool.Inputs.First(prose) != nil {
@@ -216,7 +229,7 @@ func (p *planner) perform(c choice) string {
 		i := slices.IndexFunc(c, func(r *match.Reading) bool {
 			return (r.MeansPerson(1) || r.MeansPerson(2)) && r.Score+4 > c[0].Score || slices.ContainsFunc(r.Tokens, all) && p.Words.Stems["person"][english.Stem(english.LastWord(r.Tool.Noun))]
 		})
-		return refuse(p.Catalog, c[max(0, i)])
+		return refuse(p.Catalog, cmp.Or(listed(p, c), c[max(0, i)]))
 	case c[0].Tool.Writes():
 		return p.order(c)
 	case len(c) > 1 && p.rank(c[0]) == p.rank(c[1]) && !c[0].Strong && len(c[0].Values) == 0: // "what is open?"
@@ -243,7 +256,7 @@ func (p *planner) perform(c choice) string {
 		return strings.TrimSpace(first.text + "\n\n" + refused.text)
 	}
 	known := func(text string) bool { return p.Knows(english.Stem(strings.ToLower(text))) } // it may be no value
-	located := slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) && c[0].Tool.Inputs.First(func(f *match.Field) bool { return f.Is(schema.Text) && !f.Required }) != nil
+	located := slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) && c[0].Tool.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Text) && !f.Required }) != nil
 	nowhere := !located && !c[0].Topic && slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) // its rows have no such column
 	if first.none, first.vague = true, nowhere || c[0].Guesses() || slices.ContainsFunc(c[0].Values, known) && !located; first.vague && !first.shut {
 		first.text = decline(p.Catalog, c[0].Tokens)
@@ -260,17 +273,33 @@ func (p *planner) order(c choice) string {
 		return p.carryOut(same[i])
 	}
 	found := slices.DeleteFunc(slices.Clone(same), missing)
-	closed := slices.IndexFunc(p.Closed, func(t *match.Tool) bool {
-		r := p.Read(t, c[0].Clause)
-		return r != nil && (r.MeansPerson(1) || r.MeansPerson(2))
-	})
+	var closed choice
+	for _, t := range p.Closed {
+		if r := p.Read(t, c[0].Clause); r != nil {
+			closed = append(closed, r)
+		}
+	}
+	refused := listed(p, closed)
+	if i := slices.IndexFunc(closed, func(r *match.Reading) bool { return r.MeansPerson(1) || r.MeansPerson(2) }); refused == nil && i >= 0 {
+		refused = closed[i]
+	}
 	switch {
 	case len(p.reads) > 0:
 		panic(end{waits: true})
-	case len(found) == 0 && len(same) > 0 && i < 0 && closed >= 0: // a person, whom this one may not change
-		return refuse(p.Catalog, p.Read(p.Closed[closed], c[0].Clause))
+	case len(found) == 0 && len(same) > 0 && i < 0 && refused != nil: // a person or the like, whom this one may not change
+		return refuse(p.Catalog, refused)
 	case len(found) > 1:
 		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
 	}
 	return p.carryOut(append(found, c[0])[0])
+}
+
+// listed is the order for something that a list which is open has, or nil: what "delete Acme" means without the word for its sort.
+func listed(p *planner, c choice) *match.Reading {
+	for _, r := range c {
+		if r.Tool.Writes() && !r.Strong && r.Target != nil && listerOf(p.Open, r.Target.Input) != nil && !run(func() string { return p.identify(r, r.Target).Name }).none {
+			return r
+		}
+	}
+	return nil
 }

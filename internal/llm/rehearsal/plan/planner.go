@@ -17,6 +17,7 @@ import (
 	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
+	"countersign.dev/internal/schema/declared"
 )
 
 // planner works out one question against what is known so far.
@@ -29,6 +30,7 @@ type planner struct {
 	writes   []agent.Call    // and those that change something
 	before   string          // the question before it
 	sorted   string          // by what its list was sorted then
+	asked    string          // the last question that listed rows
 	subject  string          // the person or thing of the last record that was shown
 	meant    string          // the whole question, of one that goes on with the one before it
 	said     string          // the last message of the person, whatever it belongs to
@@ -80,12 +82,6 @@ func further(x *lexicon.Lexicon, of *match.Tool, tokens []language.Token, before
 	})
 }
 
-// others reports whether a question is the one before it about somebody else: "what about mine?", "and Ada's?"
-func others(x *lexicon.Lexicon, tokens []language.Token) bool {
-	n := x.Phrase("follow", language.Lows(tokens))
-	return n > 0 && len(language.Lows(tokens)) == n+1 && (x.Is(tokens[n].Low, "self") || tokens[n].Owns || tokens[n].Capital)
-}
-
 // What an answer names last ("Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …") and in its lines, and words for what it lists.
 var (
 	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? [^A-Z]|^\*\*(?:([A-Z]+-\d[-\d]*)[^*]*|([^*\n]+))\*\*: |^([A-Z]+-\d[-\d]*): [a-z]`)
@@ -93,6 +89,9 @@ var (
 	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`)
 	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n`)
 )
+
+// Asking recognises the planner's own questions in the next turn.
+var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 
 // pointsAt is what an answer names last, or empty.
 func pointsAt(answer string) string {
@@ -117,7 +116,13 @@ func (p *planner) onward(said string) string {
 	if of := lexicon.Theirs.FindStringSubmatch(said); of != nil && len(p.lists) > 0 && !p.single {
 		return before + " " + of[1]
 	}
-	if n := p.Words.Phrase("narrow", words); n > 0 {
+	if to := lexicon.Narrowed(words); len(to) > 0 {
+		kept := p.choose(language.Read(before+" "+strings.Join(to, " "), p.Today), "")
+		if words[len(words)-1] == "only" || len(kept) > 0 && slices.Contains(kept[0].Said(), strings.Join(to, " ")) {
+			words = append([]string{"only"}, to...)
+		}
+	}
+	if n := p.Words.Phrase("narrow", words); n > 0 && n < len(words) {
 		to := strings.TrimSuffix(strings.Join(words[n:], " "), " ones")
 		before = cmp.Or(language.Text(p.Joint().About(language.Read(before, p.Today), words[len(words)-1])), before)
 		end := append(language.Read(before, p.Today), language.Token{})
@@ -241,12 +246,21 @@ func each(p *planner, questions [][]language.Token, strictly bool, reply func([]
 // everywhere is the question for each list whose texts can be searched, of one that asks to search and does not say where ("search for logins"), or of a word that no tool knows ("logins").
 func everywhere(c *match.Catalog, tokens []language.Token) (questions [][]language.Token, asked bool) {
 	what := append(lexicon.SearchFor.FindStringSubmatch(language.Text(tokens)), "", "")[1]
-	if asked = what != ""; !asked && len(tokens) == 1 && tokens[0].Kind == language.Word && c.Words.MayBeValue(tokens[0].Low) && !c.Knows(tokens[0].Stem) {
-		what = tokens[0].Text
+	unknown := func(t language.Token) bool {
+		return t.Kind != language.Word || !c.Words.MayBeValue(t.Low) || c.Words.Is(t.Low, "idle") || c.Knows(t.Stem)
+	}
+	capital := !slices.ContainsFunc(tokens, func(t language.Token) bool { return !t.Capital }) // a name
+	if asked = what != ""; !asked && (len(tokens) == 1 || len(tokens) == 2 && capital) && !slices.ContainsFunc(tokens, unknown) {
+		what = language.Text(tokens)
 	}
 	for _, t := range c.Open {
-		if t.Lists() && what != "" && t.Inputs.First(func(f *match.Field) bool { return f.Is(schema.Search) }) != nil {
+		named := t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Title) || t.Columns.Named(f.Name+"_name") != nil }) != nil
+		switch {
+		case !t.Lists() || what == "":
+		case t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Search) }) != nil:
 			questions = append(questions, language.Read(t.Rows+" about "+what, c.Today))
+		case named && capital && !asked:
+			questions = append(questions, language.Read(t.Rows+" called "+what, c.Today))
 		}
 	}
 	return questions, asked && len(questions) > 0
@@ -292,13 +306,15 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	lacks := lacking(c, tokens)
 	likely := ranked(c, clause)
 	orders := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return !r.Strong || !r.Tool.IsOrdered(c.Words, clause) })
-	why := map[bool]string{true: fmt.Sprintf(" because I have no way to %q this", result.Markdown(clause.Verb))}[!slices.ContainsFunc(c.Open, func(t *match.Tool) bool { return t.IsOrdered(c.Words, clause) }) && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
+	plainly := clause // a denial or a question is no lack of a tool
+	plainly.Negations, plainly.Unsure, plainly.Asks = 0, false, false
+	why := map[bool]string{true: fmt.Sprintf(" because I have no way to %q this", result.Markdown(clause.Verb))}[!slices.ContainsFunc(c.Open, func(t *match.Tool) bool { return t.IsOrdered(c.Words, plainly) }) && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
 	for i, r := range append(orders, likely...) {
 		unread := result.Markdown(r.Unread())
 		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) && (r.Strong || r.Target != nil) || r.Strong && !r.Tool.Writes()); {
 		case lacks != "":
 			return "I can't do that here. " + lacks + "; " + offer(c, clause)
-		case i < 3 && r.Tool.Closed && r.Tool.Lists() && !c.Words.Is(clause.Verb, "action") && r.Tool.Columns.First(func(f *match.Field) bool {
+		case i < 3 && r.Tool.Closed && r.Tool.Lists() && !c.Words.Is(clause.Verb, "action") && r.Tool.Columns.First(func(f *declared.Field) bool {
 			return len(f.Roles) > 0 && r.Relevance(f.Name) > 4 && (len(f.Words) == 1 || r.Asked.Means(english.Stem(english.LastWord(f.Name))))
 		}) != nil, i == 0 && closed && len(c.Open) > 0: // to one for whom nothing is open, no role tells what is missing
 			return refuse(c, r)
@@ -348,7 +364,7 @@ func offer(c *match.Catalog, clause lexicon.Clause) string {
 
 // refuse names what is closed, the roles that it takes, and what one may ask instead.
 func refuse(c *match.Catalog, r *match.Reading, of ...string) string {
-	key := cmp.Or(r.Tool.Columns.First(func(f *match.Field) bool { return len(f.Roles) > 0 && r.Relevance(f.Name) > 0 }), r.Tool.Column(speak.Column(r))).Name // "salaries of the sales department"
+	key := cmp.Or(r.Tool.Columns.First(func(f *declared.Field) bool { return len(f.Roles) > 0 && r.Relevance(f.Name) > 0 }), r.Tool.Column(speak.Column(r))).Name // "salaries of the sales department"
 	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+append(of, r.Tool.Noun)[0], r.Tool.Info.Roles, offer(c, r.Clause)
 	if shown := r.Tool.Column(key); len(shown.Roles) > 0 && (len(shown.Words) == 1 || r.Asked.Means(english.Stem(english.LastWord(key)))) { // who may list people need not see their pay
 		what, roles = shown.Head(key), shown.Roles
