@@ -151,9 +151,10 @@ func (t *Tool) Lists() bool {
 	return !t.Writes() && needs == nil && (t.Info.Kind == result.List || slices.Contains([]string{"list", "search", "find"}, t.verb))
 }
 
-// Missing is the first required input that the arguments do not hold.
+// Missing is the first required input that the arguments do not hold, an id before others.
 func (t *Tool) Missing(args map[string]any) *declared.Field {
-	return t.Inputs.First(func(f *declared.Field) bool { return f.Required && args[f.Name] == nil })
+	misses := func(f *declared.Field) bool { return f.Required && args[f.Name] == nil }
+	return cmp.Or(t.Inputs.First(func(f *declared.Field) bool { return misses(f) && f.Is(schema.ID) }), t.Inputs.First(misses))
 }
 
 // Names reports whether a stem is part of the tool's noun.

@@ -278,7 +278,7 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	}
 	if len(found) == 0 {
 		roles := r.Tool.Column(speak.Column(r)).Roles // "the salary of Ada", whom the asker may not see
-		shown := map[bool]string{true: " The " + speak.Label(r.Tool, speak.Column(r)) + " is shown to " + result.Join(roles, "or") + "."}[len(roles) > 0]
+		shown := map[bool]string{true: " The " + speak.Label(r.Tool, speak.Column(r)) + " is shown to " + result.Join(roles, "or") + "."}[len(roles) > 0 && !slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(p.Person.Roles, role) })]
 		text := nothing(english.Singular(lister.Rows)+" called", e.Text, more, len(all))
 		panic(end{none: true, text: strings.TrimSuffix(text, map[bool]string{true: advice}[shown != ""]) + shown})
 	}

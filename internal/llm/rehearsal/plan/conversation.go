@@ -193,6 +193,6 @@ func (p *planner) smallTalk() string {
 		return page
 	}
 	e := run(func() string { return p.answer(p.onward(p.said)) })
-	narrowed := !e.vague && p.Words.Phrase("narrow", words) > 0 // to what nothing is
+	narrowed := !e.vague && p.Words.Phrase("narrow", words) > 0 || words[0] == "by" // to what nothing is
 	return map[bool]string{false: e.orWait(), true: map[bool]string{true: e.text}[narrowed]}[e.none]
 }

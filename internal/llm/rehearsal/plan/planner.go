@@ -106,7 +106,7 @@ func measures(x *lexicon.Lexicon, words []string, or ...string) bool {
 // onward joins what goes on with a question to it: "which of them are paid?", "how many are there?", "sort them by date".
 func (p *planner) onward(said string) string {
 	words, before := language.Lows(language.Read(said, p.Today)), strings.Trim(p.before, " ?!.")
-	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") {
+	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") || p.Words.Phrase("over", strings.Fields(by))+p.Words.Phrase("under", strings.Fields(by)) > 0 && len(p.lists) > 0 { // "over 200k"
 		return before + " " + by
 	}
 	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") })
