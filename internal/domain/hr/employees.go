@@ -15,7 +15,7 @@ import (
 type Employee struct {
 	EmployeeID  string                    `json:"employee_id" jsonschema:"format=uuid"`
 	FirstName   string                    `json:"first_name" jsonschema:"maxLength=50"`
-	LastName    string                    `json:"last_name" jsonschema:"maxLength=50"`
+	LastName    string                    `json:"last_name" jsonschema:"maxLength=50" field:"aka=surname"`
 	Email       string                    `json:"email" jsonschema:"format=email" field:"aka=contact"`
 	Department  string                    `json:"department" field:"aka=dept|division"`
 	JobTitle    string                    `json:"job_title" field:"aka=job|position|role|occupation"`

@@ -68,7 +68,7 @@ func (r reader) measure(i int) {
 // extent reads how many rows "top" asks for, and of what; its phrase ends at end.
 func (r reader) extent(end int) {
 	m := &r.Measure
-	if r.Low(1) == "are" || r.isAnchor(end+1) && english.Plural(r.Low(end+1)) && r.Low(end) != "" && r.uses[end] == given || english.Plural(r.Low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.Low(end-1) != "most") { // not "who has the most days?"
+	if m.Kind != "sort" && (r.Low(1) == "are" || r.isAnchor(end+1) && english.Plural(r.Low(end+1)) && r.Low(end) != "" && r.uses[end] == given || english.Plural(r.Low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.Low(end-1) != "most")) { // not "who has the most days?"
 		m.Count = 5 // are "the biggest orders"
 	}
 	if limit, ok := r.Args["limit"].(float64); ok {

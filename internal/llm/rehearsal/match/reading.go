@@ -141,8 +141,12 @@ func (r *Reading) Next(named int) {
 	limit, _ := r.Args["limit"].(float64)
 	r.Skip, r.Few = named, cmp.Or(r.Few, int(limit))
 	delete(r.Args, "limit")
-	if slices.Contains([]string{"count", "sum", "average", "compare"}, r.Measure.Kind) && r.Measure.By == "" {
+	switch {
+	case r.Measure.By != "":
+	case slices.Contains([]string{"count", "sum", "average", "compare"}, r.Measure.Kind):
 		r.Measure = Measure{}
+	case r.Measure.Count == 1: // which was named in a sentence
+		r.Skip++
 	}
 }
 

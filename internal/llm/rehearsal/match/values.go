@@ -17,44 +17,17 @@ import (
 	"countersign.dev/internal/schema/declared"
 )
 
-// bounds are a value and the words around it, which may make it the end of a range.
-type bounds struct {
-	at, end int // the first token, and the one after the last
-	side    schema.Side
-	beyond  bool // without the value itself
-}
-
-// ends are the sections of words that make the value behind them the end of a range.
-var ends = map[string]bounds{"from": {side: lower}, "over": {side: lower, beyond: true}, "upto": {side: upper}, "under": {side: upper, beyond: true}}
-
-func (r reader) boundsOf(i int) bounds {
-	for n := min(3, i); n > 0; n-- {
-		said := strings.Join(language.Lows(r.Tokens[i-n:i]), " ")
-		for section, b := range ends {
-			if b.at, b.end = i-n, i+1; r.x.Is(said, section) {
-				return b
-			}
-		}
-	}
-	for section, end := range map[string]schema.Side{"ormore": lower, "orless": upper} {
-		if n := r.x.Phrase(section, r.Lows(i+1)); n > 0 {
-			return bounds{i, i + 1 + n, end, false}
-		}
-	}
-	return bounds{at: i, end: i + 1}
-}
-
 // value fills "over 200k", "this month", or a new amount into its input.
 func (r reader) value(i int) {
-	t, b := r.Tokens[i], r.boundsOf(i)
-	if b.side == lower && r.Low(b.at) == "from" && t.Kind == language.Date && t.Span.Months > 0 && !r.x.Is(r.Low(i+1), "upto") {
-		b.side = none // "invoices from last quarter" are of that quarter
+	t, b := r.Tokens[i], r.x.Bounds(r.Clause, i)
+	if b.Side == lower && r.Low(b.At) == "from" && t.Kind == language.Date && t.Span.Months > 0 && !r.x.Is(r.Low(i+1), "upto") {
+		b.Side = none // "invoices from last quarter" are of that quarter
 	}
 	switch {
 	case t.Kind == language.Date && (r.period(t.Span) || r.days(t.Span, b)):
-		r.take(given, b.at, b.end-b.at, 3) // which says nothing of what is asked for
+		r.take(given, b.At, b.End-b.At, 3) // which says nothing of what is asked for
 		r.Score++
-		if r.Low(b.at) == "and" && b.at > 0 && r.Tokens[b.at-1].Kind == language.Date && r.boundsOf(b.at-1).side != lower { // "this week and last week" are two questions
+		if r.Low(b.At) == "and" && b.At > 0 && r.Tokens[b.At-1].Kind == language.Date && r.x.Bounds(r.Clause, b.At-1).Side != lower { // "this week and last week" are two questions
 			r.Negations++
 		}
 	case t.Kind == language.Number:
@@ -62,16 +35,16 @@ func (r reader) value(i int) {
 	}
 }
 
-func (r reader) number(i int, b bounds) {
-	t, f := r.Tokens[i], r.numberFor(i, b.side)
+func (r reader) number(i int, b lexicon.Bounds) {
+	t, f := r.Tokens[i], r.numberFor(i, b.Side)
 	figure := strconv.FormatFloat(t.Value, 'f', -1, 64)
 	switch {
 	case f != nil && f.Side != none && !r.Tool.Writes():
-		if r.Args[f.Name] = result.Cents(t.Value); b.beyond {
+		if r.Args[f.Name] = result.Cents(t.Value); b.Beyond {
 			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Base}, Keeps: func(_ string, n float64) bool { return n != t.Value }})
 		}
 		r.Tokens[i].Text = r.Tool.Column(f.Base).Figure(figure, "")
-		r.take(given, b.at, b.end-b.at, 3)
+		r.take(given, b.At, b.End-b.At, 3)
 	case f != nil:
 		r.Args[f.Name] = result.Cents(t.Value)
 		moves := r.x.Is(r.Low(i+1), "rising", "falling") || slices.Contains([]string{"of", "with"}, r.Low(i-1)) && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return r.x.Is(t.Low, "rising", "falling") }) // "a raise of $2,000"
@@ -83,14 +56,14 @@ func (r reader) number(i int, b bounds) {
 	case r.Tool.Writes() && r.isAnchor(i+1) && english.Plural(r.Low(i+1)) && r.Tool.Missing(r.Args).IsText(): // "three subtasks"
 		r.Each = int(t.Value)
 		r.take(read, i, 1, 1)
-	case r.Tool.Lists() && b.side == none && (r.isAnchor(i+1) || r.x.Is(r.Low(i-1), lexicon.Measures...) || r.x.Is(r.Low(i+1), lexicon.Measures...)):
+	case r.Tool.Lists() && b.Side == none && (r.isAnchor(i+1) || r.x.Is(r.Low(i-1), lexicon.Measures...) || r.x.Is(r.Low(i+1), lexicon.Measures...)):
 		r.Args["limit"] = min(50, max(1, t.Value))
 		r.take(read, i, 1, 1)
-	case b.side != none && !yearShape.MatchString(t.Text) && r.among(schema.Number, "", func(_ string, n float64) bool {
-		return cmp.Compare(t.Value, n) == int(b.side) || !b.beyond && n == t.Value
+	case b.Side != none && !yearShape.MatchString(t.Text) && r.among(schema.Number, "", func(_ string, n float64) bool {
+		return cmp.Compare(t.Value, n) == int(b.Side) || !b.Beyond && n == t.Value
 	}):
 		r.Tokens[i].Text = r.Tool.Column(r.Filters[len(r.Filters)-1].Column).Figure(figure, "")
-		r.take(given, b.at, b.end-b.at, 3)
+		r.take(given, b.At, b.End-b.At, 3)
 	}
 }
 
@@ -128,25 +101,25 @@ func (r reader) period(s calendar.Span) bool {
 }
 
 // days fills the first and the last day of one thing, or the only day that the tool takes. Without such an input, or with more than one, it keeps rows by their dates.
-func (r reader) days(s calendar.Span, b bounds) bool {
-	if b.beyond && b.side == lower {
+func (r reader) days(s calendar.Span, b lexicon.Bounds) bool {
+	if b.Beyond && b.Side == lower {
 		s.From = s.To
-	} else if b.beyond {
+	} else if b.Beyond {
 		s.To = s.From
 	}
 	fits, last := []*declared.Field(nil), none
 	dated := r.Tool.column(func(f *declared.Field) bool { return f.Name == r.Tool.DateColumn() && r.Any(r.Tool.Names) })
 	for _, f := range r.Tool.Inputs {
-		if f.Is(schema.Date) && !r.taken(f) && (b.side == none || b.side == f.Side) {
+		if f.Is(schema.Date) && !r.taken(f) && (b.Side == none || b.Side == f.Side) {
 			fits, last = append(fits, f), max(last, f.Side)
 		}
 	}
 	within := func(day string, _ float64) bool {
-		return (b.side == upper || day >= s.From.Format(time.DateOnly)) && (b.side == lower || day < s.To.Format(time.DateOnly))
+		return (b.Side == upper || day >= s.From.Format(time.DateOnly)) && (b.Side == lower || day < s.To.Format(time.DateOnly))
 	}
 	said := func(f *declared.Field) bool { return r.Any(f.Says) }
 	switch {
-	case len(fits) == 0 || fits[0].Base != fits[len(fits)-1].Base || b.side != lower && fits[0].Side == lower && last != upper:
+	case len(fits) == 0 || fits[0].Base != fits[len(fits)-1].Base || b.Side != lower && fits[0].Side == lower && last != upper:
 		return r.among(schema.Date, dated.Name, within)
 	case !slices.ContainsFunc(fits, said) && !dated.Has(fits[0].Words...) && dated.Show != result.ShowDetail && r.among(schema.Date, dated.Name, within):
 		return true // "invoices of last month" are not those that were due in it
@@ -154,7 +127,7 @@ func (r reader) days(s calendar.Span, b bounds) bool {
 	for _, f := range fits {
 		r.Args[f.Name] = f.Day(s)
 	}
-	if b.side == none && len(fits) == 1 && last == upper { // by which there are rows of earlier days, too
+	if b.Side == none && len(fits) == 1 && last == upper { // by which there are rows of earlier days, too
 		r.among(schema.Date, "", within)
 	}
 	return true

@@ -133,7 +133,7 @@ func (r *Reading) name(i int) {
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns) && (e.sort == "" || !f.Is(schema.Prose))
 	})
 	switch {
-	case e.turned && e.sort != "" && !r.Tool.Writes() && !r.Has("who"), r.Low(i-1) == "by" && !r.Tokens[i].Capital && r.c.Knows(r.Tokens[i].Stem), r.ofOther(e), r.x.Is(r.Low(i-1), "self") && slices.ContainsFunc(r.c.Open, ofTeam), e.Self && (reader{r}).boundsOf(i).beyond: // "more than me" is not about me
+	case e.turned && e.sort != "" && !r.Tool.Writes() && !r.Has("who"), r.Low(i-1) == "by" && !r.Tokens[i].Capital && r.c.Knows(r.Tokens[i].Stem), r.ofOther(e), r.x.Is(r.Low(i-1), "self") && slices.ContainsFunc(r.c.Open, ofTeam), e.Self && r.x.Bounds(r.Clause, i).Beyond: // "more than me" is not about me
 		return
 	case r.waits() && (e.Self || e.owns || e.at > r.Target.at): // "Ben's team", "who reports to Ben"
 		r.Target.Entity = e

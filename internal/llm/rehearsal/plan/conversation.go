@@ -75,7 +75,7 @@ func (p *planner) read(messages []agent.Message) {
 			fresh, p.before, p.sorted = true, meant(p, said, messages[i:]), ""
 		case m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more")):
 			fresh, p.before, p.sorted = true, p.onward(m.Text()), ""
-		case m.Role == agent.User && p.Words.Phrase("sort", language.Lows(said)) > 0:
+		case m.Role == agent.User && (p.Words.Phrase("sort", language.Lows(said)) > 0 || slices.ContainsFunc(language.Lows(said), func(w string) bool { return p.Words.Is(w, "highest", "lowest", "newest", "oldest") })):
 			fresh, p.sorted = true, strings.Trim(m.Text(), " ?!.")
 		}
 	}
@@ -125,7 +125,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 			of, last, shown = t, a, len(a.Rows)+map[bool]int{false: shown}[first]
 		}
 	}
-	goesOn := asked || further(p.Words, of, tokens, p.before)
+	goesOn := asked || of.Info.Name != "" || further(p.Words, p.Named(append(p.lists, &speak.Answer{})[max(0, len(p.lists)-1)].Tool), tokens, p.before)
 	if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Kind == language.Number }); goesOn && i >= 0 && tokens[max(0, i-1)].Low != "page" { // "20 more"
 		p.few = int(min(50, tokens[i].Value))
 	}

@@ -137,7 +137,7 @@ func (p *planner) tokens(words []language.Token) []language.Token {
 			}
 		case p.Words.Is(t.Low, "self") && (next.Owns && (p.Words.Stems["person"][next.Stem] || p.Words.Is(next.Low, "superior")) || p.Words.Is(next.Low, "superior") && slices.ContainsFunc(language.Lows(tokens), asks) && (!p.Words.Is(p.Words.Clause(tokens, "").Verb, "action") || slices.Contains(language.Lows(tokens), "of")) || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "what does my boss earn?", "in my department"
 			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
-			if named = pointsAt(said); named != "" {
+			if named = append(telling.FindStringSubmatch(said), "", "")[1]; named != "" {
 				tokens[i+1] = language.Token{Kind: language.Mark}
 				t = next
 			}

@@ -77,14 +77,18 @@ func answersIn(messages []agent.Message) (out []*speak.Answer) {
 
 // further reports whether words ask for no more than the rows that come next in a list, in its own words or in those of the question before.
 func further(x *lexicon.Lexicon, of *match.Tool, tokens []language.Token, before string) bool {
-	return slices.ContainsFunc(tokens, func(w language.Token) bool { return x.Is(w.Low, "further") }) && !slices.ContainsFunc(tokens, func(w language.Token) bool {
+	figure := func(w string) bool { // "remaining" may be an amount
+		return slices.ContainsFunc(of.Columns, func(f *declared.Field) bool { return f.Is(schema.Number) && len(f.Words) > 1 && f.Words[0] == w })
+	}
+	return slices.ContainsFunc(tokens, func(w language.Token) bool { return x.Is(w.Low, "further") && !figure(w.Low) }) && !slices.ContainsFunc(tokens, func(w language.Token) bool {
 		return w.Kind == language.Word && !x.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun", "praise") && !of.Anchors(w.Stem) && !slices.Contains(english.Prose(before), w.Low) || x.Is(w.Low, "condition") && w.Low != "would"
 	})
 }
 
 // What an answer names last ("Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …") and in its lines, and words for what it lists.
 var (
-	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? [^A-Z]|^\*\*(?:([A-Z]+-\d[-\d]*)[^*]*|([^*\n]+))\*\*: |^([A-Z]+-\d[-\d]*): [a-z]`)
+	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]*(?:manager|boss|owner|reviewer|approver|contact|lead|assignee|agent|assigned to|approved by|submitted by) is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? |^\*\*(?:([A-Z]+-\d[-\d]*)[^*]*|([^*\n]+))\*\*: |^([A-Z]+-\d[-\d]*): [a-z]`)
+	telling  = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$`)
 	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
 	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`)
 	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n`)
@@ -109,7 +113,7 @@ func (p *planner) onward(said string) string {
 	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") || p.Words.Phrase("over", strings.Fields(by))+p.Words.Phrase("under", strings.Fields(by)) > 0 && len(p.lists) > 0 { // "over 200k"
 		return before + " " + by
 	}
-	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") })
+	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") || strings.Trim(w, "0123456789") == "" })
 	if short := len(content) > 0 && len(content) < 4 && measures(p.Words, content[:1]); short || measures(p.Words, words) { // "what's the total value?"
 		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
 	}
@@ -134,6 +138,13 @@ func (p *planner) onward(said string) string {
 	}
 	if m := lexicon.HowManyIn.FindStringSubmatch(strings.Join(words, " ")); m != nil && len(p.nouns) > 0 { // "how many in Seattle?"
 		return m[1] + " " + p.nouns[0] + " " + said[strings.Index(strings.ToLower(said), " "+m[2]+" ")+1:]
+	}
+	shown := func(w string) bool { // a column of what was shown
+		t := p.Named(append(p.lists, &speak.Answer{})[max(0, len(p.lists)-1)].Tool)
+		return !p.Lists(w) && t.Columns.First(func(f *declared.Field) bool { return f.Says(english.Stem(w)) }) != nil
+	}
+	if n := len(content); n > 0 && n < 3 && len(words) <= n+2 && !p.single && len(p.lists) > 0 && !slices.ContainsFunc(content, func(w string) bool { return !shown(w) }) { // "salaries"
+		return before + " with " + strings.Join(content, " ")
 	}
 	if len(words) == 0 || p.Words.Is(words[0], "action") {
 		return said

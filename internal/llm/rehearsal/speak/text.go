@@ -176,6 +176,9 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 			amount = ""
 		}
 		groups := result.Totals(l.Rows, r.Measure.By, amount, r.Tool.Rows, r.Tool.Meta, r.Measure.Kind)
+		if groups = groups[min(r.Skip, len(groups)):]; r.Skip > 0 && len(groups) == 0 {
+			return "" // they were all named
+		}
 		if answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, groups, r.Tool.Rows, amount); len(groups) == 1 && groups[0].Name() == "none" {
 			answer = "I cannot work that out: the list of " + r.Tool.Rows + " does not say the " + r.Measure.Of + " of each."
 		}
@@ -241,6 +244,9 @@ func measured(r *match.Reading, which string, l *Answer) string {
 	if r.Measure.By != "" {
 		which += map[bool]string{true: ", over " + english.Count(len(rows), r.Tool.Rows)}[key != r.Tool.Rows]
 		rows = result.Totals(rows, r.Measure.By, key, r.Tool.Rows, r.Tool.Meta, r.Measure.Kind)
+		if rows = rows[min(r.Skip, len(rows)):]; r.Skip > 0 && (len(rows) == 0 || adding[r.Measure.Kind] == "") {
+			return ""
+		}
 	}
 	switch {
 	case len(rows) > 0 && adding[r.Measure.Kind] != "" && r.Measure.By != "":

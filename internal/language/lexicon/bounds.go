@@ -1,0 +1,39 @@
+package lexicon
+
+import (
+	"strings"
+
+	"countersign.dev/internal/language"
+	"countersign.dev/internal/schema"
+)
+
+// Bounds are a value and the words around it, which may make it the end of a range.
+type Bounds struct {
+	At, End int         // the first token, and the one after the last
+	Side    schema.Side // the end that it is
+	Beyond  bool        // without the value itself
+}
+
+// ends are the sections of words that make the value behind them the end of a range.
+var ends = map[string]Bounds{
+	"from": {Side: schema.Lower}, "over": {Side: schema.Lower, Beyond: true},
+	"upto": {Side: schema.Upper}, "under": {Side: schema.Upper, Beyond: true},
+}
+
+// Bounds reads the words around the i-th token: "over 200k", "2000 or more".
+func (x *Lexicon) Bounds(c Clause, i int) Bounds {
+	for n := min(3, i); n > 0; n-- {
+		said := strings.Join(language.Lows(c.Tokens[i-n:i]), " ")
+		for section, b := range ends {
+			if b.At, b.End = i-n, i+1; x.Is(said, section) {
+				return b
+			}
+		}
+	}
+	for section, end := range map[string]schema.Side{"ormore": schema.Lower, "orless": schema.Upper} {
+		if n := x.Phrase(section, c.Lows(i+1)); n > 0 {
+			return Bounds{i, i + 1 + n, end, false}
+		}
+	}
+	return Bounds{At: i, End: i + 1}
+}
