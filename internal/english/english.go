@@ -77,6 +77,11 @@ func LastWord(name string) string {
 // Numbers are the words for 2 to 20.
 var Numbers = strings.Fields("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty")
 
+// Begins reports whether a text begins some words of another: "nin" those of Nina Patel.
+func Begins(words, with string) bool {
+	return strings.Contains(" "+strings.ToLower(words), " "+strings.ToLower(with))
+}
+
 // Function are the words that say nothing of what a text is about: articles, pronouns,
 // prepositions, auxiliary verbs and question words.
 var Function = strings.Fields(`a an the this that these those there here it its they them their theirs is are was were be been being am do

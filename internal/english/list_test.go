@@ -26,6 +26,14 @@ func TestThingsAreCounted(t *testing.T) {
 	}
 }
 
+func TestBeginsOfWordsAreFound(t *testing.T) {
+	for with, want := range map[string]bool{"Nin": true, "pat": true, "nina patel": true, "in": false, "atel": false} {
+		if got := Begins("Nina Patel", with); got != want {
+			t.Errorf("%s: got %v", with, got)
+		}
+	}
+}
+
 func TestAmountsAreRead(t *testing.T) {
 	type amount struct {
 		value   float64

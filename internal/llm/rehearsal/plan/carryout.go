@@ -274,7 +274,7 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	case mine:
 		return p.caller(id)
 	case len(found) == 0: // a part of a name is never enough without asking
-		found = slices.DeleteFunc(all, func(t speak.Thing) bool { return !strings.Contains(strings.ToLower(t.Name), strings.ToLower(e.Text)) })
+		found = slices.DeleteFunc(all, func(t speak.Thing) bool { return !english.Begins(t.Name, e.Text) })
 	}
 	if len(found) == 0 {
 		roles := r.Tool.Column(speak.Column(r)).Roles // "the salary of Ada", whom the asker may not see

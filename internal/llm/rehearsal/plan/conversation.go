@@ -52,8 +52,7 @@ func (p *planner) read(messages []agent.Message) {
 	}
 	fresh := false // a question was asked whose rows are not named yet
 	for i, m := range messages[:first] {
-		said := language.Read(m.Text(), p.Today)
-		said = slices.DeleteFunc(said, func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
+		said := slices.DeleteFunc(language.Read(m.Text(), p.Today), func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
 		switch {
 		case m.Role == agent.Assistant:
 			listed, lists := english.Listed(m.Text(), p.nouns)

@@ -25,8 +25,9 @@ func (p *planner) reply(words []language.Token) string {
 	}
 	tokens := p.tokens(words)
 	n := p.Words.Phrase("follow", language.Lows(tokens))
-	if before := p.before; before != "" && p.Words.Others(tokens) {
-		if e := run(func() string { return p.goOn(tokens, language.Text(tokens[n:n+1])) }); !e.none || !tokens[n].Capital {
+	one := n > 0 && len(language.Lows(tokens)) == n+1 && !p.Joint().Noun(tokens[n]) // "and sales?"
+	if before := p.before; before != "" && (one || p.Words.Others(tokens)) {
+		if e := run(func() string { return p.goOn(tokens, language.Text(tokens[n:n+1])) }); !e.none || !one && !tokens[n].Capital {
 			return e.orWait()
 		}
 		p.before = before
@@ -179,7 +180,10 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 		}
 	}
 	for _, question := range attempts {
-		if e := run(func() string { return p.answer(question) }); !e.none {
+		e := run(func() string { return p.answer(question) })
+		head, _, _ := strings.Cut(strings.ToLower(e.text), "\n") // says by what it was narrowed
+		added := question == before+" in "+more && !e.waits && (strings.HasPrefix(head, "i found no ") || !strings.Contains(head, strings.ToLower(more)))
+		if !e.none && !(added && len(attempts) > 1) {
 			p.meant = question
 			return e.orWait()
 		}

@@ -143,7 +143,7 @@ func (p *planner) onward(said string) string {
 		t := p.Named(append(p.lists, &speak.Answer{})[max(0, len(p.lists)-1)].Tool)
 		return !p.Lists(w) && t.Columns.First(func(f *declared.Field) bool { return f.Says(english.Stem(w)) }) != nil
 	}
-	if n := len(content); n > 0 && n < 3 && len(words) <= n+2 && !p.single && len(p.lists) > 0 && !slices.ContainsFunc(content, func(w string) bool { return !shown(w) }) { // "salaries"
+	if n := len(content); n > 0 && n < 3 && len(words) <= n+2 && !p.single && p.Words.Phrase("follow", words) == 0 && len(p.lists) > 0 && !slices.ContainsFunc(content, func(w string) bool { return !shown(w) }) { // "salaries"
 		return before + " with " + strings.Join(content, " ")
 	}
 	if len(words) == 0 || p.Words.Is(words[0], "action") {
@@ -158,7 +158,9 @@ func (p *planner) onward(said string) string {
 // ofOne is the question for a field of the thing that was named last, if the words name no more than the field: "the due date?"
 func ofOne(p *planner, words []string) string {
 	named := append(lexicon.FieldOf.FindStringSubmatch(strings.Join(words, " ")), "", "")[1]
-	last, goesOn := english.LastWord(named), func(w string) bool { return w != "who" && p.Words.Is(w, "further", "present", "action") }
+	last, goesOn := english.LastWord(named), func(w string) bool {
+		return w != "who" && p.Words.Is(w, "further", "present", "action", "highest", "lowest")
+	}
 	if !p.single || named == "" || words[0] == "and" || !p.Knows(english.Stem(last)) || p.Lists(last) || slices.ContainsFunc(words, goesOn) {
 		return ""
 	}

@@ -295,8 +295,8 @@ func added(r *match.Reading, rows []result.Row, key, which string) string {
 // ranked names the extreme rows, or the values of a column whose rows have the largest sums.
 func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	m, keys := r.Measure, slices.Compact([]string{key, map[bool]string{true: r.Tool.Amount(), false: r.Tool.Rows}[r.Measure.By == ""]})
-	result.Descend(rows, key, r.Tool.Column(key).Enum)                               // whose values are from low to high
-	words := m.Kind == "sort" && rows[0].Says(key) && r.Tool.Column(key).Enum == nil // from A to Z
+	result.Descend(rows, key, r.Tool.Column(key).Enum)                                                               // whose values are from low to high
+	words := m.Kind == "sort" && !r.Has("descending", "desc") && rows[0].Says(key) && r.Tool.Column(key).Enum == nil // from A to Z
 	due := m.Kind == "sort" && english.Shared([]string{"due", "expected", "next"}, english.Words(key)) > 0
 	if words || m.Kind == "lowest" || m.Kind == "oldest" || m.Kind == "sort" && r.Has("ascending", "asc") || due && !r.Has("descending", "desc") {
 		slices.Reverse(rows)
