@@ -159,6 +159,6 @@ func poolsOf(c *company.Company) map[string][]any {
 	for v := range c.Finance().Vendors {
 		add("vendor", v.Name[:3])
 	}
-	p["manager_id"], p["root_employee_id"] = p["employee_id"], p["employee_id"]
+	p["manager_id"], p["under_manager_id"], p["root_employee_id"] = p["employee_id"], p["employee_id"], p["employee_id"]
 	return p
 }

@@ -76,6 +76,8 @@ func BenchmarkListEmployeesFiltered(b *testing.B) {
 			"both":       {"department": "LEGAL", "location": "Seattle"},
 			"neither":    {"department": "LEGAL", "location": "San Francisco"}, // no such row
 			"manager":    {"manager_id": h.company.Employees[1111].ID},
+			"team":       {"under_manager_id": h.company.Employees[1111].ID},
+			"team-name":  {"under_manager_id": h.company.Employees[1111].ID, "name": "an"},
 			"short-name": {"name": "xu"},
 			"rare-name":  {"name": "zane zhang"},
 			"part":       {"name": "an"},

@@ -86,7 +86,7 @@ func domain() conformance.Domain {
 		},
 		Inputs: map[string]string{
 			"get_employee":            "employee_id:string! ",
-			"list_employees":          "cursor:string department:string limit:integer location:string manager_id:string name:string ",
+			"list_employees":          "cursor:string department:string limit:integer location:string manager_id:string name:string under_manager_id:string ",
 			"get_org_chart":           "max_depth:integer root_employee_id:string ",
 			"get_performance_reviews": "cursor:string due_before:string employee_id:string limit:integer ",
 			"get_time_off_balance":    "employee_id:string fiscal_year:integer ",
@@ -296,6 +296,9 @@ func (o *oracle) draw(r *rand.Rand, e company.Employee) args {
 	if r.IntN(4) == 0 {
 		in["manager_id"] = cmp.Or(e.ManagerID, e.ID)
 	}
+	if r.IntN(4) == 0 {
+		in["under_manager_id"] = cmp.Or(e.ManagerID, e.ID)
+	}
 	return in
 }
 
@@ -310,8 +313,16 @@ func (o *oracle) fits(e company.Employee, in args) bool {
 	if site, ok := in["location"].(string); ok && e.Location != site {
 		return false
 	}
+	if head, ok := in["under_manager_id"].(string); ok && !o.below(e, head) {
+		return false
+	}
 	manager, ok := in["manager_id"].(string)
 	return !ok || e.ManagerID == manager
+}
+
+// below reports whether someone is below a manager, at any level.
+func (o *oracle) below(e company.Employee, head string) bool {
+	return e.ManagerID != "" && (e.ManagerID == head || o.below(o.byID[e.ManagerID], head))
 }
 
 var idField = regexp.MustCompile(`"employee_id":"([^"]+)"`)

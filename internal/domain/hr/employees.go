@@ -59,7 +59,7 @@ func (s *Server) employees() []tool.Tool {
 		tool.List(tool.Spec{
 			Name: "list_employees", Title: "List employees", Ask: "List all employees",
 			Description: "List active employees by name, department, location or manager. " +
-				"With manager_id: the direct reports of that person. Without filters: everyone the caller may see.",
+				"With manager_id: the direct reports of that person; with under_manager_id: their whole team, at any level. Without filters: everyone the caller may see.",
 			Allow: overview, Synonyms: []string{"people", "staff", "colleague", "headcount", "team member", "workforce"}, Noun: "employees", Narrow: "department or name",
 			Lacks: []tool.Lack{{
 				Said: `^(\w+ ){0,3}(update|change|set|edit|move|transfer|promote|correct)\b.*\b(title|department|phone|address|location|manager|role|name)\b|^(\w+ ){0,3}(hire|add|create|onboard)\b.*\b(employee|person|colleague|hire)\b`,
@@ -104,7 +104,8 @@ func (s *Server) getEmployee(ctx context.Context, in getInput) (Employee, error)
 type listInput struct {
 	Department string `json:"department,omitempty" jsonschema_description:"Filter by department name" field:"aka=dept|division"`
 	Name       string `json:"name,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of the first name, the last name or both"`
-	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." via:"list_employees" field:"from=list_employees:employee_id,aka=team|people|direct report|subordinate" tell:"I find no employee with that id."`
+	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." via:"list_employees" field:"from=list_employees:employee_id,aka=direct report" tell:"I find no employee with that id."`
+	UnderID    string `json:"under_manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the whole team of this manager (employee_id): everyone below, at any level" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." via:"list_employees" field:"from=list_employees:employee_id,aka=team|people|subordinate" tell:"I find no employee with that id."`
 	Location   string `json:"location,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only people at this site, for example Seattle or Remote" field:"aka=office|city|site"`
 }
 
@@ -145,6 +146,9 @@ func (s *Server) listEmployees(ctx context.Context, in listInput, w tool.Window[
 		if err != nil {
 			return err
 		}
+		if visible, err = visible.under(ctx, s.db, in.UnderID); err != nil {
+			return err
+		}
 		page, err := s.named(ctx, in, after, visible, w.Limit)
 		if err != nil {
 			return err
@@ -160,6 +164,22 @@ func (s *Server) listEmployees(ctx context.Context, in listInput, w tool.Window[
 	return people, err
 }
 
+// findTeam has the tree numbers of a manager's reports, which are those of all
+// below: the tree's order keeps them together.
+const findTeam = `
+select coalesce(min(lft), 1) as low, coalesce(max(rgt), 0) as high from hr.employees
+where status = 'ACTIVE' and lft between $1 and $2 and manager_id = $3::uuid`
+
+// under is the part of what the caller sees that is below a manager; without one,
+// all of it. It is empty where they see none of the reports.
+func (visible treeRange) under(ctx context.Context, db *database.DB, manager string) (treeRange, error) {
+	if manager == "" {
+		return visible, nil
+	}
+	team, _, err := database.Row[treeRange](ctx, db, findTeam, visible.Low, visible.High, manager)
+	return team, err
+}
+
 // manyVisible is how many people a caller must see before names are found by
 // their letters; below it a scan of everyone's name is cheaper.
 const manyVisible = 10_000
@@ -170,9 +190,10 @@ select hr.named(lower($1), $2, $3, $4,
   lower(nullif($6, '')), nullif($7, '')::uuid, $8)::text`
 
 // named returns the ids of the page when the list is narrowed by a part of a
-// name and the caller sees many people; else nothing, which does not filter.
+// name and the caller sees many people; else nothing, which does not filter. It
+// looks among all whom the caller sees, not in a team.
 func (s *Server) named(ctx context.Context, in listInput, after employeeKey, visible treeRange, limit int) (ids string, err error) {
-	if in.Name == "" || visible.High-visible.Low < manyVisible {
+	if in.Name == "" || in.UnderID != "" || visible.High-visible.Low < manyVisible {
 		return "", nil
 	}
 	found, _, err := database.Row[*string](ctx, s.db, findNamed, in.Name,

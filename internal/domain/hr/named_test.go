@@ -59,6 +59,17 @@ func TestPartsOfManyNamesAreFoundInOrder(t *testing.T) {
 	}
 }
 
+// The index of letters knows no teams: a page of it may have none of one.
+func TestNamesAreLookedUpWithinALargeTeam(t *testing.T) {
+	t.Parallel()
+	h := openScaled(t)
+	h.Admin(`update hr.employees set rgt = lft + 20000 where manager_id = (select id from hr.employees where employee_number = 'EMP000111')`)
+	in := args{"under_manager_id": h.id("EMP000111"), "name": "a"}
+	if got := names(domaintest.Get[[]employee](h, domaintest.SignedIn(t.Context(), "x@y", "hr-read"), "list_employees", in)); len(got) != 50 {
+		t.Errorf("finds %d, want a whole page", len(got))
+	}
+}
+
 func (h *harness) named(t *testing.T, who, role, part string) string {
 	t.Helper()
 	const first50 = `select coalesce(hr.named($1, '', '', '00000000-0000-0000-0000-000000000000', null, null, null, 50), '{}')::text`

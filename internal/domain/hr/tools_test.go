@@ -68,6 +68,7 @@ func TestListFilters(t *testing.T) {
 		{"alice.chen", args{"name": "_arah"}, []string{}},
 		{"alice.chen", args{"name": "Derek"}, []string{}}, // terminated
 		{"alice.chen", args{"manager_id": h.id("EMP060")}, []string{"Frank Davis", "Tony Nguyen"}},
+		{"alice.chen", args{"under_manager_id": h.id("EMP010")}, []string{"Jennifer Lee", "David Park", "Maria Santos"}},
 		{"alice.chen", args{"location": "los angeles", "department": "SALES"}, []string{"Ryan Garcia", "Ashley Sanchez", "Amanda White"}},
 		{"ryan.garcia", args{"name": "Amanda"}, []string{"Amanda White"}}, // Wright is not his
 		{"bob.martinez", args{"name": "Amanda"}, []string{"Amanda Wright"}},
@@ -79,12 +80,25 @@ func TestListFilters(t *testing.T) {
 	}
 }
 
-func TestMyTeamIsMyDirectReports(t *testing.T) {
+func TestATeamIsEveryoneBelow(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	team := domaintest.Get[[]employee](h, h.As("nina.patel"), "list_employees", args{"manager_id": h.id("EMP051")})
-	if len(team) != 9 {
-		t.Errorf("Nina's team: %v, want nine", names(team))
+	for _, c := range []struct {
+		who, number   string
+		direct, whole int
+	}{
+		{"nina.patel", "EMP051", 9, 9},
+		{"carol.johnson", "EMP030", 1, 8},
+		{"alice.chen", "EMP010", 1, 3},
+		{"eve.thompson", "EMP003", 2, 14},
+		{"alice.chen", "EMP061", 0, 0},
+		{"ryan.garcia", "EMP010", 0, 0}, // of whose team he sees no one
+	} {
+		direct := domaintest.Get[[]employee](h, h.As(c.who), "list_employees", args{"manager_id": h.id(c.number)})
+		whole := domaintest.Get[[]employee](h, h.As(c.who), "list_employees", args{"under_manager_id": h.id(c.number)})
+		if len(direct) != c.direct || len(whole) != c.whole {
+			t.Errorf("%s, under %s: %d direct reports and a team of %d, want %d and %d", c.who, c.number, len(direct), len(whole), c.direct, c.whole)
+		}
 	}
 	below := domaintest.Get[[]employee](h, h.As("nina.patel"), "list_employees", nil)
 	if len(below) != 10 {

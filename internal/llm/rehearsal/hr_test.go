@@ -115,7 +115,11 @@ func (h *fakeHR) Call(_ context.Context, name string, raw json.RawMessage) resul
 	}
 	switch name {
 	case "list_employees":
-		return h.list(h.visible(), args, map[string]string{"department": "department", "location": "location", "manager_id": "manager_id"}, "employees")
+		rows := slices.DeleteFunc(h.visible(), func(e map[string]any) bool {
+			head := args["under_manager_id"]
+			return head != nil && !h.above(h.find(e["manager_id"]), head)
+		})
+		return h.list(rows, args, map[string]string{"department": "department", "location": "location", "manager_id": "manager_id"}, "employees")
 	case "get_employee":
 		return h.one(args["employee_id"], func(e map[string]any) any { return h.shown(e) })
 	case "get_org_chart":
@@ -148,7 +152,7 @@ func (h *fakeHR) root() any {
 func (h *fakeHR) visible() []map[string]any {
 	var out []map[string]any
 	for _, e := range h.rows {
-		if slices.Contains(h.person.Roles, "hr-read") || h.above(e) {
+		if slices.Contains(h.person.Roles, "hr-read") || h.above(e, h.person.id) {
 			out = append(out, h.shown(e))
 		}
 	}
@@ -158,9 +162,9 @@ func (h *fakeHR) visible() []map[string]any {
 	return out
 }
 
-func (h *fakeHR) above(e map[string]any) bool {
+func (h *fakeHR) above(e map[string]any, head any) bool {
 	for e != nil {
-		if e["employee_id"] == h.person.id {
+		if e["employee_id"] == head {
 			return true
 		}
 		e = h.find(e["manager_id"])
