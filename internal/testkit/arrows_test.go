@@ -48,7 +48,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/confirm": {ours: []string{"access", "audit", "fault", "quota", "result"}},
 	"internal/tool":    {ours: []string{"access", "audit", "confirm", "deadline", "fault", "flat", "plaintext", "result", "schema", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
 	// the gateway checks what a model wrote as the server does, and with the same words; the words of a name say what a property holds.
-	"internal/schema/declared": {ours: []string{"calendar", "english", "result", "schema"}},
+	"internal/schema/declared": {ours: []string{"calendar", "english", "language/lexicon", "result", "schema"}},
 	"internal/schema":          {ours: []string{"english", "fault", "flat", "strictjson"}, outside: []string{"github.com/google/jsonschema-go", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	// the hot path's bytes: it reads what the SDK would, into the SDK's types where they have structure.
 	"internal/mcpwire": {outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
@@ -99,12 +99,12 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/anthropic": {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	"internal/llm/gemini":    {ours: []string{"agent", "llm/vendor"}, outside: []string{"google.golang.org/genai"}},
 	"internal/llm/openai":    {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/openai/openai-go/v3"}},
-	"internal/llm/rehearsal": {ours: []string{"agent", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/plan", "memo", "result"}},
+	"internal/llm/rehearsal": {ours: []string{"agent", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/plan", "memo", "result", "schema/declared"}},
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
 	"internal/language":            {ours: []string{"calendar", "english"}},
 	"internal/language/lexicon":    {ours: []string{"english", "language", "schema"}, outside: []string{"go.yaml.in/yaml"}},
 	"internal/llm/rehearsal/match": {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "result", "schema", "schema/declared"}},
-	"internal/llm/rehearsal/speak": {ours: []string{"agent", "english", "language", "llm/rehearsal/match", "result"}},
+	"internal/llm/rehearsal/speak": {ours: []string{"agent", "english", "language", "llm/rehearsal/match", "result", "schema/declared"}},
 	"internal/llm/rehearsal/plan":  {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/speak", "result", "schema", "schema/declared"}},
 	"internal/upstream":            {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// the file of connected servers is plain data: rules that upstream enforces, and addresses that connected makes adapters of.

@@ -15,6 +15,7 @@ import (
 	"countersign.dev/internal/llm/rehearsal/plan"
 	"countersign.dev/internal/memo"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema/declared"
 )
 
 // Name is how the model is labelled wherever it shows.
@@ -23,17 +24,17 @@ const Name = "rehearsal"
 // Model is the planner behind agent.Model. It is safe for concurrent use.
 type Model struct {
 	words *lexicon.Lexicon
-	tools *memo.Memo[any, *match.Tool] // as read from their declarations; never changed after
+	tools *memo.Memo[any, *declared.Tool] // as read from their declarations; never changed after
 }
 
 // New makes a rehearsal model.
 func New() *Model {
-	return &Model{words: lexicon.English(), tools: memo.New[any, *match.Tool](2000)}
+	return &Model{words: lexicon.English(), tools: memo.New[any, *declared.Tool](2000)}
 }
 
-func (m *Model) tool(t result.ToolInfo, closed bool) *match.Tool {
+func (m *Model) tool(t result.ToolInfo, closed bool) *declared.Tool {
 	declaration := [...]any{t.Name, t.Title, t.Description, t.Kind, string(t.InputSchema), string(t.OutputSchema), t.Fields, closed}
-	return m.tools.Of(declaration, func() *match.Tool { return match.NewTool(m.words, t, closed) })
+	return m.tools.Of(declaration, func() *declared.Tool { return declared.NewTool(m.words, t, closed) })
 }
 
 // Name is "rehearsal".

@@ -52,7 +52,7 @@ func (s *fakeToolbox) answer(rows string, args json.RawMessage) result.Outcome {
 	return result.Success(raw, &result.Page{Limit: 50, Returned: len(kept)}, "")
 }
 
-func declared(name, description string, kind result.Kind, input string) agent.Tool {
+func declaredTool(name, description string, kind result.Kind, input string) agent.Tool {
 	return agent.Tool{Server: "invented", ToolInfo: result.ToolInfo{Name: name, Description: description, Kind: kind, InputSchema: json.RawMessage(input)}}
 }
 
@@ -60,14 +60,14 @@ func newZoo() *fakeToolbox {
 	return &fakeToolbox{
 		Toolset: agent.Toolset{
 			Open: []agent.Tool{
-				declared("feed_animal", "Feed an animal with an amount of food in kilograms.", result.Write,
+				declaredTool("feed_animal", "Feed an animal with an amount of food in kilograms.", result.Write,
 					`{"type":"object","required":["animal_id","kilograms"],"properties":{"animal_id":{"type":"string","format":"uuid"},"kilograms":{"type":"number"}}}`),
-				declared("getAnimal", "Show one animal: species, weight, birthday and enclosure.", result.Read,
+				declaredTool("getAnimal", "Show one animal: species, weight, birthday and enclosure.", result.Read,
 					`{"type":"object","required":["animalId"],"properties":{"animalId":{"type":"string","format":"uuid"}}}`),
-				declared("list_animals", "List the animals of the zoo, page by page.", result.List,
+				declaredTool("list_animals", "List the animals of the zoo, page by page.", result.List,
 					`{"type":"object","properties":{"name":{"type":"string"},"species":{"type":"string"},"enclosure":{"type":"string"},"status":{"type":"string","enum":["healthy","ill","in_quarantine"]},"limit":{"type":"integer"},"cursor":{"type":"string"}}}`),
-				declared("list_keepers", "List the keepers.", result.List, `{"type":"object","properties":{"name":{"type":"string"}}}`),
-				declared("release_animal", "Release an animal into the wild.", result.Write,
+				declaredTool("list_keepers", "List the keepers.", result.List, `{"type":"object","properties":{"name":{"type":"string"}}}`),
+				declaredTool("release_animal", "Release an animal into the wild.", result.Write,
 					`{"type":"object","required":["animal_id"],"properties":{"animal_id":{"type":"string","format":"uuid"}}}`),
 			},
 			Closed: []agent.ClosedTool{{Info: result.ToolInfo{Name: "list_donors", Description: "List the donors and their gifts.", Roles: []string{"treasurer"}}}},
@@ -86,9 +86,9 @@ func newZoo() *fakeToolbox {
 func newLibrary() *fakeToolbox {
 	return &fakeToolbox{
 		Toolset: agent.Toolset{Open: []agent.Tool{
-			declared("get_member", "Show a member's card and loans.", result.Read, `{"type":"object","required":["card_number"],"properties":{"card_number":{"type":"string"}}}`),
-			declared("lend_book", "Lend a book to a member.", result.Write, `{"type":"object","required":["isbn"],"properties":{"isbn":{"type":"string"},"due":{"type":"string","format":"date"}}}`),
-			declared("library.search_books", "Search the books by title, author or genre.", result.List,
+			declaredTool("get_member", "Show a member's card and loans.", result.Read, `{"type":"object","required":["card_number"],"properties":{"card_number":{"type":"string"}}}`),
+			declaredTool("lend_book", "Lend a book to a member.", result.Write, `{"type":"object","required":["isbn"],"properties":{"isbn":{"type":"string"},"due":{"type":"string","format":"date"}}}`),
+			declaredTool("library.search_books", "Search the books by title, author or genre.", result.List,
 				`{"type":"object","properties":{"title":{"type":"string"},"author":{"type":"string"},"genre":{"type":"string"},"available":{"type":"boolean"},"cursor":{"type":"string"}}}`),
 		}},
 		rows: map[string]string{
@@ -144,8 +144,8 @@ func TestPlannerKnowsNoDomain(t *testing.T) {
 }
 
 func TestNamesWithoutWordsAreAccepted(t *testing.T) {
-	box := &fakeToolbox{Toolset: agent.Toolset{Open: []agent.Tool{declared("list_$", "List the odd.", result.List,
-		`{"type":"object","properties":{"_":{"type":"string","enum":["","-"]},"$":{"type":"string"},"%":{"type":"number"}}}`), declared("_", "", result.Read, `{"type":"object","required":["_"],"properties":{"_":{"type":"string"}}}`)}},
+	box := &fakeToolbox{Toolset: agent.Toolset{Open: []agent.Tool{declaredTool("list_$", "List the odd.", result.List,
+		`{"type":"object","properties":{"_":{"type":"string","enum":["","-"]},"$":{"type":"string"},"%":{"type":"number"}}}`), declaredTool("_", "", result.Read, `{"type":"object","required":["_"],"properties":{"_":{"type":"string"}}}`)}},
 		rows: map[string]string{"list_$": `[{"_":"x","$":1},{}]`}}
 	for _, question := range []string{"list the odd", "odd by Ben", "odd over 5", "list the odd sorted by x", "how many odd"} {
 		if s := ask(t, box, agent.Person{}, nil, question); s.text == "" {
@@ -169,7 +169,7 @@ func TestUntrustedTextIsShownAndNeverPlanned(t *testing.T) {
 // Who approved a claim does not own it.
 func TestMineAreTheRowsThatCarryTheAsker(t *testing.T) {
 	box := &fakeToolbox{
-		Toolset: agent.Toolset{Open: []agent.Tool{declared("list_claims", "List claims.", result.List, `{"type":"object","properties":{"status":{"type":"string"}}}`)}},
+		Toolset: agent.Toolset{Open: []agent.Tool{declaredTool("list_claims", "List claims.", result.List, `{"type":"object","properties":{"status":{"type":"string"}}}`)}},
 		rows: map[string]string{"list_claims": `[{"claim_id":"c1","title":"Taxi","claimant":"Ann Ray","approved_by":"tom@example.com"},
 			{"claim_id":"c2","title":"Hotel","claimant":"Tom Lee","approved_by":"ann@example.com"}]`},
 	}

@@ -24,6 +24,9 @@ func (fs Fields) First(fits func(*Field) bool) *Field {
 	return nil
 }
 
+// Found is the first field that fits; an empty one when none does.
+func (fs Fields) Found(fits func(*Field) bool) *Field { return cmp.Or(fs.First(fits), &Field{}) }
+
 // Named is the field of a name, or nil.
 func (fs Fields) Named(name string) *Field {
 	return fs.First(func(f *Field) bool { return f.Name == name })

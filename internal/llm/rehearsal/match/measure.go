@@ -18,7 +18,7 @@ import (
 func (r reader) measure(i int) {
 	words := r.Lows(i)
 	if r.Low(i) == "by" && r.Low(i+1) != "" && r.Low(i+2) == "" && r.Measure.Kind == "" && r.Tool.Lists() { // "spend by vendor", "customers by revenue"
-		kind := map[bool]string{true: "sum", false: "count"}[r.Tool.column(func(f *declared.Field) bool { return f.Quantity() && r.Any(f.Says) }).Name != ""]
+		kind := map[bool]string{true: "sum", false: "count"}[r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Quantity() && r.Any(f.Says) }).Name != ""]
 		r.Measure = Measure{Kind: kind}
 		limit, limited := r.Args["limit"].(float64)
 		if r.extent(i); r.Measure.By == "" {
@@ -26,7 +26,7 @@ func (r reader) measure(i int) {
 		}
 		if limited && r.Measure.By != "" { // "list 5 tasks by priority"
 			r.Asked[r.Tokens[i+1].Stem], r.Measure = true, Measure{Kind: "sort", Count: int(limit)}
-		} else if r.Tool.column(func(f *declared.Field) bool {
+		} else if r.Tool.Columns.Found(func(f *declared.Field) bool {
 			return f.Is(schema.Number, schema.Date) && f.Says(english.Stem(r.Low(i+1)))
 		}).Name != "" {
 			r.Measure = Measure{Kind: "sort", Count: 1 << 30}
@@ -36,14 +36,14 @@ func (r reader) measure(i int) {
 	for _, kind := range lexicon.Measures {
 		n := r.x.Phrase(kind, words)
 		switch {
-		case !r.Tool.Lists() || n == 0 || i > 0 && r.Tokens[i].Capital || (r.Low(i) == "low" || r.Low(i) == "high") && r.Tool.column(func(f *declared.Field) bool { return f.Is(schema.Number) && f.Says(english.Stem(r.Low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*declared.Field).Quantity).Name == "":
+		case !r.Tool.Lists() || n == 0 || i > 0 && r.Tokens[i].Capital || (r.Low(i) == "low" || r.Low(i) == "high") && r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Is(schema.Number) && f.Says(english.Stem(r.Low(i+1))) }).Name == "" || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.Columns.Found((*declared.Field).Quantity).Name == "":
 		case kind != "upcoming" && (r.Measure.Kind == "" || r.Measure.Kind == "sum" && !strings.Contains("count sum average", kind)): // "how much was the last one?"
 			r.Measure = Measure{Kind: kind, Count: map[bool]int{true: 1 << 30, false: 1}[kind == "sort"]}
 			r.take(read, i, n, 0)
 			r.extent(i + n)
-		case kind == "upcoming" && r.Measure.Kind == "" && (r.Tool.source[r.Tokens[i].Stem] < inColumns || !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.Low(i-1), "self")): // the nearest of the days to come
-			due := r.Tool.column(func(f *declared.Field) bool { return f.Is(schema.Date) && f.Has("due", "expected") }).Name
-			if r.Low(i) == "soon" && r.Tool.column(func(f *declared.Field) bool { return f.Has("due") }).Name != "" { // what is late is due soon, too
+		case kind == "upcoming" && r.Measure.Kind == "" && (r.Tool.Said(r.Tokens[i].Stem) < declared.InColumns || !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.Low(i-1), "self")): // the nearest of the days to come
+			due := r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Is(schema.Date) && f.Has("due", "expected") }).Name
+			if r.Low(i) == "soon" && r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Has("due") }).Name != "" { // what is late is due soon, too
 				continue
 			}
 			if r.among(schema.Date, due, func(day string, _ float64) bool {
@@ -68,22 +68,22 @@ func (r reader) measure(i int) {
 // extent reads how many rows "top" asks for, and of what; its phrase ends at end.
 func (r reader) extent(end int) {
 	m := &r.Measure
-	if m.Kind != "sort" && (r.Low(1) == "are" || r.isAnchor(end+1) && english.Plural(r.Low(end+1)) && r.Low(end) != "" && r.uses[end] == given || english.Plural(r.Low(end)) && (r.isAnchor(end) || r.Tool.source[r.Tokens[end].Stem] >= inColumns && r.Low(end-1) != "most")) { // not "who has the most days?"
+	if m.Kind != "sort" && (r.Low(1) == "are" || r.isAnchor(end+1) && english.Plural(r.Low(end+1)) && r.Low(end) != "" && r.uses[end] == given || english.Plural(r.Low(end)) && (r.isAnchor(end) || r.Tool.Said(r.Tokens[end].Stem) >= declared.InColumns && r.Low(end-1) != "most")) { // not "who has the most days?"
 		m.Count = 5 // are "the biggest orders"
 	}
 	if limit, ok := r.Args["limit"].(float64); ok {
 		m.Count = int(limit)
 		delete(r.Args, "limit") // the rows are chosen among all of them
 	}
-	named := func(t language.Token) bool { return r.Tool.source[t.Stem] >= inSynonym }
+	named := func(t language.Token) bool { return r.Tool.Said(t.Stem) >= declared.InSynonym }
 	for at, t := range r.Tokens {
 		whose := r.x.Is(t.Low, "who")
 		each := slices.Contains([]string{"each", "per", "every", "by"}, r.Low(at-1))
-		of := r.Tool.column(func(f *declared.Field) bool {
-			ours := f.Is(schema.Title) && !r.x.IsOurs(r.Tool.head) && len(f.Words) > 0 && r.x.IsOurs(english.Stem(f.Words[0])) // employee_name
+		of := r.Tool.Columns.Found(func(f *declared.Field) bool {
+			ours := f.Is(schema.Title) && !r.x.IsOurs(r.Tool.Head) && len(f.Words) > 0 && r.x.IsOurs(english.Stem(f.Words[0])) // employee_name
 			return f.Is(schema.Text, schema.Choice) && (f.Says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder")) || whose && ours
 		}).Name
-		name := r.Tool.column(func(f *declared.Field) bool {
+		name := r.Tool.Columns.Found(func(f *declared.Field) bool {
 			return (len(f.Words) == 2 && f.Words[1] == "name" || r.x.Is(f.Name, "holder")) && f.Says(t.Stem)
 		}).Name // customer_name for "customers"
 		switch {
@@ -112,7 +112,7 @@ func (r reader) extent(end int) {
 func (r reader) topFirst() {
 	amount := r.Tool.Amount()
 	f := r.Tool.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Order) && slices.Contains(f.Enum, amount+"_desc") })
-	other := r.Tool.column(func(f *declared.Field) bool {
+	other := r.Tool.Columns.Found(func(f *declared.Field) bool {
 		return f.Is(schema.Number) && f.Name != amount && r.Relevance(f.Name) > 0
 	})
 	if f != nil && r.Measure.Kind == "highest" && r.Measure.By == "" && !r.taken(f) && other.Name == "" {

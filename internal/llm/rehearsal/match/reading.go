@@ -1,3 +1,4 @@
+// Package match reads a question as each tool would: what is asked for, of which things, with which values. It holds only if each word is explained by the declaration or as a value: what no tool answers is not half understood.
 package match
 
 import (
@@ -15,29 +16,31 @@ import (
 	"countersign.dev/internal/schema/declared"
 )
 
+const lower, none, upper = schema.Lower, schema.Neither, schema.Upper
+
 // Catalog is what a question is read against.
 type Catalog struct {
 	Words  *lexicon.Lexicon
 	Person agent.Person
 	Today  time.Time
-	Open   []*Tool // the tools that the person may use
-	Closed []*Tool // the others
+	Open   []*declared.Tool // the tools that the person may use
+	Closed []*declared.Tool // the others
 }
 
 // All returns the open and the closed tools.
-func (c *Catalog) All() []*Tool { return slices.Concat(c.Open, c.Closed) }
+func (c *Catalog) All() []*declared.Tool { return slices.Concat(c.Open, c.Closed) }
 
 // Named is the tool of a name, if the person may use it; else an empty one.
-func (c *Catalog) Named(name string) *Tool {
-	if i := slices.IndexFunc(c.Open, func(t *Tool) bool { return t.Info.Name == name }); i >= 0 {
+func (c *Catalog) Named(name string) *declared.Tool {
+	if i := slices.IndexFunc(c.Open, func(t *declared.Tool) bool { return t.Info.Name == name }); i >= 0 {
 		return c.Open[i]
 	}
-	return &Tool{Rows: "things"}
+	return &declared.Tool{Rows: "things"}
 }
 
 // Lists reports whether an open list is of what a word says.
 func (c *Catalog) Lists(word string) bool {
-	return slices.ContainsFunc(c.Open, func(t *Tool) bool { return t.Lists() && t.IsAbout(strings.ToLower(word)) })
+	return slices.ContainsFunc(c.Open, func(t *declared.Tool) bool { return t.Lists() && t.IsAbout(strings.ToLower(word)) })
 }
 
 // Identify sets of what sort the ids among tokens are, and writes numbers as such ids: "ticket 4" is TICK-004.
@@ -64,8 +67,8 @@ func (c *Catalog) Identify(tokens []language.Token) {
 func (c *Catalog) Joint() language.Joint {
 	return c.Words.Joint(func(t language.Token) bool {
 		ours := c.Words.IsOurs(t.Stem) && !c.Words.Is(english.Singular(t.Low), "superior")
-		return slices.ContainsFunc(c.All(), func(of *Tool) bool {
-			return of.Lists() && (of.head == t.Stem || english.Stem(english.LastWord(of.Rows)) == t.Stem || ours && c.Words.IsOurs(of.head))
+		return slices.ContainsFunc(c.All(), func(of *declared.Tool) bool {
+			return of.Lists() && (of.Head == t.Stem || english.Stem(english.LastWord(of.Rows)) == t.Stem || ours && c.Words.IsOurs(of.Head))
 		})
 	})
 }
@@ -84,7 +87,7 @@ const (
 // Reading is how one tool would understand one clause of a question.
 type Reading struct {
 	lexicon.Clause
-	Tool    *Tool
+	Tool    *declared.Tool
 	Args    map[string]any // a token is a change of the present value, by its number
 	Target  *Target        // the thing that it is about, to be looked up; of another tool: that whose rows it is kept to
 	Filters []Filter       // what narrows a list besides its arguments
@@ -111,7 +114,7 @@ type Reading struct {
 
 // Target is a thing whose id an input of a tool needs.
 type Target struct {
-	Tool   *Tool
+	Tool   *declared.Tool
 	Input  *declared.Field
 	Entity Entity
 	at     int // where a word asked for a relation
@@ -174,7 +177,7 @@ func (r *Reading) Said() (values []string) {
 func (r *Reading) Unread() string {
 	words, all := []string(nil), r.c.All()
 	for i, t := range r.Tokens {
-		known := t.Kind == language.Date || t.Kind == language.Mark || r.x.Is(t.Low, "idle", "who", "self", "reading", "present") || slices.ContainsFunc(all, func(of *Tool) bool { return of.Names(t.Stem) })
+		known := t.Kind == language.Date || t.Kind == language.Mark || r.x.Is(t.Low, "idle", "who", "self", "reading", "present") || slices.ContainsFunc(all, func(of *declared.Tool) bool { return of.Names(t.Stem) })
 		if said := language.Said(r.Tokens[i : i+1]); !known && said != "" && (r.uses[i] == unread || r.uses[i] == guessed) {
 			words = append(words, said)
 		} else if n := len(words); n > 0 && words[n-1] != "…" {
@@ -197,23 +200,23 @@ func (r *Reading) IsOf(title string) bool {
 
 // TellsOwn reports whether some tool shows a column of one thing that the person may ask for without a list: their own.
 func (r *Reading) TellsOwn(key string) bool {
-	return slices.ContainsFunc(r.c.Open, func(t *Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil })
+	return slices.ContainsFunc(r.c.Open, func(t *declared.Tool) bool { return t.Columns.Named(key) != nil && t.Inputs.First(t.Identified) != nil })
 }
 
 // OfPeople reports whether its rows are people of the company's own.
-func (r *Reading) OfPeople() bool { return r.x.IsOurs(r.Tool.head) }
+func (r *Reading) OfPeople() bool { return r.x.IsOurs(r.Tool.Head) }
 
 // Relevance counts how far the question's words ask for a column; other words of its name count against it.
 func (r *Reading) Relevance(key string) int {
 	hits, words, col := 0, english.Words(key), r.Tool.Column(key)
 	for _, w := range words {
-		if s := english.Stem(w); r.Asked.Means(s) && (s != r.Tool.head || r.Tool.Own) {
+		if s := english.Stem(w); r.Asked.Means(s) && (s != r.Tool.Head || r.Tool.Own) {
 			hits += 4
 		}
 	}
 	for s := range col.Also {
 		if r.Asked[s] {
-			hits += map[bool]int{true: 1, false: 2}[s == r.Tool.head]
+			hits += map[bool]int{true: 1, false: 2}[s == r.Tool.Head]
 		}
 	}
 	whose := r.Has("who", "whom", "whose") && len(words) > 0 && r.x.Is(words[0], "holder") // who has it
@@ -257,7 +260,7 @@ type reader struct{ *Reading }
 
 // alike reports whether an input of this or another list of the same things fits.
 func (r reader) alike(fits func(*declared.Field) bool) bool {
-	return slices.ContainsFunc(r.c.Open, func(t *Tool) bool { return t.head == r.Tool.head && t.Inputs.First(fits) != nil })
+	return slices.ContainsFunc(r.c.Open, func(t *declared.Tool) bool { return t.Head == r.Tool.Head && t.Inputs.First(fits) != nil })
 }
 
 // take gives n tokens a use, for so many points.
@@ -268,7 +271,7 @@ func (r *Reading) take(as use, at, n, score int) {
 		}
 	}
 	r.Score += score
-	r.anchored = r.anchored || score >= inNoun.weight()
+	r.anchored = r.anchored || score >= declared.InNoun.Weight()
 }
 
 func (r *Reading) free(i int) bool { return r.Low(i) != "" && r.uses[i] == unread }
@@ -289,12 +292,3 @@ type Measure struct {
 
 // OverDates reports whether the measure needs a column of dates.
 func (m Measure) OverDates() bool { return m.Kind == "newest" || m.Kind == "oldest" }
-
-// IsOrdered reports whether a clause orders, without any doubt, what a tool changes.
-func (t *Tool) IsOrdered(x *lexicon.Lexicon, c lexicon.Clause) bool {
-	if !t.Writes() || c.Order < 0 || c.Asks || c.Negations > 0 || c.Unsure || c.Tokens[c.Order].Owns {
-		return false
-	}
-	verb := english.Stem(c.Verb)
-	return t.orders[verb] && !english.Plural(c.Verb) || x.Is(c.Verb, "action") && t.orders.Means(verb)
-}

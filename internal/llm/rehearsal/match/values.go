@@ -108,7 +108,7 @@ func (r reader) days(s calendar.Span, b lexicon.Bounds) bool {
 		s.To = s.From
 	}
 	fits, last := []*declared.Field(nil), none
-	dated := r.Tool.column(func(f *declared.Field) bool { return f.Name == r.Tool.DateColumn() && r.Any(r.Tool.Names) })
+	dated := r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Name == r.Tool.DateColumn() && r.Any(r.Tool.Names) })
 	for _, f := range r.Tool.Inputs {
 		if f.Is(schema.Date) && !r.taken(f) && (b.Side == none || b.Side == f.Side) {
 			fits, last = append(fits, f), max(last, f.Side)
@@ -140,10 +140,10 @@ func (r reader) among(kind schema.Kind, instead string, keeps func(text string, 
 		return money && f.Name == r.Tool.Amount() || t.Kind == language.Word && f.Says(t.Stem) && !r.others(t.Stem)
 	}
 	percent := slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Percent && kind == schema.Number })
-	words := r.Tool.column(func(f *declared.Field) bool {
+	words := r.Tool.Columns.Found(func(f *declared.Field) bool {
 		return f.Is(kind) && !percent && f.Name != r.Tool.Amount() && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Kind == language.Word && said(f, t) })
 	}).Name
-	column := cmp.Or(words, r.Tool.column(func(f *declared.Field) bool {
+	column := cmp.Or(words, r.Tool.Columns.Found(func(f *declared.Field) bool {
 		return f.Is(kind) && percent == (f.Unit == "percent") && (percent || slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return said(f, t) }))
 	}).Name, instead)
 	if column == "" || !r.Tool.Lists() {
@@ -161,9 +161,9 @@ func (r reader) choices() {
 		for _, p := range f.Phrased {
 			for i := range r.Tokens {
 				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.Has("who") || r.Low(i-1) == "who" && r.Has("most", "fewest") && len(p.Words) == 1 || r.Low(i+1) == "the" && english.Plural(r.Low(i-1)), f.Is(schema.Number) && r.Has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
-				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.Low(i-1), "idle") && r.Tool.source[r.Tokens[i-1].Stem] == nowhere                                                                                                                           // "Acme Enterprise"
+				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.Low(i-1), "idle") && r.Tool.Said(r.Tokens[i-1].Stem) == declared.Nowhere                                                                                                                    // "Acme Enterprise"
 				state := strings.HasSuffix(strings.Join(p.Words, " "), "ed") && !strings.HasSuffix(r.Low(i), "ed")
-				happened := f.Is(schema.Choice) && r.Tool.column(func(f *declared.Field) bool {
+				happened := f.Is(schema.Choice) && r.Tool.Columns.Found(func(f *declared.Field) bool {
 					return f.Is(schema.Date) && (dated && slices.Contains(f.Synonyms, r.Low(i)) || state && r.Low(i) != "" && f.Also[r.Tokens[i].Stem])
 				}).Name != "" // "opened this week", "what closes next"
 				if f.Is(schema.Choice) && r.taken(f) && (r.Low(i-1) == "and" || r.Low(i-1) == "or") && r.reads(i, p.Words) {
@@ -198,7 +198,7 @@ func (r reader) choices() {
 
 // topic takes all of the text behind "tickets about" as what is searched for, whatever else its words mean. A list is not meant where another one of the same things can be searched for several words.
 func (r reader) topic(i int) {
-	with := r.Low(i) == "with" && r.Low(i+1) != "" && !r.Tokens[i+1].Capital && r.uses[i+1] == unread && r.Tool.source[r.Tokens[i+1].Stem] == nowhere && r.x.MayBeValue(r.Low(i+1)) && !r.x.Is(r.Low(i+1), "idle") && r.Tool.Lists()
+	with := r.Low(i) == "with" && r.Low(i+1) != "" && !r.Tokens[i+1].Capital && r.uses[i+1] == unread && r.Tool.Said(r.Tokens[i+1].Stem) == declared.Nowhere && r.x.MayBeValue(r.Low(i+1)) && !r.x.Is(r.Low(i+1), "idle") && r.Tool.Lists()
 	if !with && !r.x.Is(r.Low(i), "topic") && (r.Low(i) != "for" || !r.Has("search")) || !slices.ContainsFunc(r.Tokens[:i], func(t language.Token) bool { return r.Tool.Anchors(t.Stem) }) {
 		return
 	}
@@ -237,7 +237,7 @@ func (r reader) leavesTopic(i int) bool {
 	t, next := r.Tokens[i], append(slices.Clone(r.Tokens[i+1:]), language.Token{Kind: language.Mark})[0]
 	return r.uses[i] == given || t.Kind == language.Date || t.Kind == language.Mark ||
 		slices.Contains([]string{"that", "which", "who", "are", "is", "was", "were", "do", "does", "did", "have", "has", "since", "please", "thanks", "thx", "kindly"}, t.Low) ||
-		slices.Contains([]string{"in", "from", "by", "with"}, t.Low) && (t.Low != "in" || r.Tool.column(func(f *declared.Field) bool { return f.Has("location", "city") }).Name != "") && (next.Capital || next.Kind == language.Date || r.x.Is(next.Low, "self")) ||
+		slices.Contains([]string{"in", "from", "by", "with"}, t.Low) && (t.Low != "in" || r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Has("location", "city") }).Name != "") && (next.Capital || next.Kind == language.Date || r.x.Is(next.Low, "self")) ||
 		t.Low == "and" && r.x.Is(next.Low, "reading", "present", "self")
 }
 
@@ -255,22 +255,22 @@ func (r reader) reads(i int, words []string) bool {
 // relation finds a word for a relation of people ("my team"), of this list or of another whose rows narrow it.
 func (r reader) relation(i int) {
 	s := r.Tokens[i].Stem
-	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
-		f := from.Relation()
+	for _, from := range append([]*declared.Tool{r.Tool}, r.c.Open...) {
+		f := from.Relation(s)
 		ofNone := r.x.Stems["person"][s] && (i > 0 || r.Low(1) != "of" && r.Low(1) != "under") && !r.Tokens[max(0, i-1)].Owns && !r.x.Is(r.Low(i-1), "self") // "which people"
-		if f == nil || ofNone || !f.Also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Columns.First(from.Identified) == nil {
+		if f == nil || ofNone || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Columns.First(from.Identified) == nil {
 			continue
 		}
-		if r.follows(i) && r.x.IsOurs(from.head) { // "the sales team"
+		if r.follows(i) && r.x.IsOurs(from.Head) { // "the sales team"
 			if from == r.Tool {
 				r.Filters = append(r.Filters, Filter{Entity: Entity{Text: r.Tokens[i-1].Text, Words: []string{r.Low(i - 1)}, Located: true, at: i - 1, end: i}})
 				r.take(given, i-1, 1, 2)
-				r.take(read, i, 1, inNoun.weight()+1)
+				r.take(read, i, 1, declared.InNoun.Weight()+1)
 			}
 			continue
 		}
 		r.Target = cmp.Or(r.Target, &Target{Tool: from, Input: f, at: i})
-		r.take(read, i, 1, map[bool]int{true: inNoun.weight() + 1, false: 1}[from == r.Tool]) // another's does not tell what is asked for
+		r.take(read, i, 1, map[bool]int{true: declared.InNoun.Weight() + 1, false: 1}[from == r.Tool]) // another's does not tell what is asked for
 		return
 	}
 }
@@ -286,5 +286,5 @@ func (r reader) follows(i int) bool {
 
 // others reports whether a stem is what another list is of: "deals" are no column of customers.
 func (r reader) others(s string) bool {
-	return slices.ContainsFunc(r.c.All(), func(other *Tool) bool { return other != r.Tool && other.Lists() && other.head == s })
+	return slices.ContainsFunc(r.c.All(), func(other *declared.Tool) bool { return other != r.Tool && other.Lists() && other.Head == s })
 }

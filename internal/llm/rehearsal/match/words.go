@@ -14,12 +14,12 @@ import (
 )
 
 // Read reads a clause as the tool would; nil unless every word is explained.
-func (c *Catalog) Read(t *Tool, clause lexicon.Clause) *Reading {
+func (c *Catalog) Read(t *declared.Tool, clause lexicon.Clause) *Reading {
 	if r := c.sought(t, clause); r != nil {
 		return r
 	}
-	commands := slices.ContainsFunc(c.All(), func(t *Tool) bool { // which asks nothing
-		return t.Writes() && t.verb == clause.Verb || t.IsOrdered(c.Words, clause) && c.Words.Is(clause.Verb, "action") && !c.Words.Is(clause.Verb, "present", "reading")
+	commands := slices.ContainsFunc(c.All(), func(t *declared.Tool) bool { // which asks nothing
+		return t.Writes() && t.Verb == clause.Verb || t.IsOrdered(c.Words, clause) && c.Words.Is(clause.Verb, "action") && !c.Words.Is(clause.Verb, "present", "reading")
 	})
 	if t.Writes() && !t.IsOrdered(c.Words, clause) || !t.Writes() && commands {
 		return nil
@@ -31,24 +31,24 @@ func (c *Catalog) Read(t *Tool, clause lexicon.Clause) *Reading {
 	noun := !t.Writes() && r.Order >= 0 && r.Low(r.Order+1) != "of" && r.uses[r.Order] >= given && t.Columns.Named(r.Verb+"_"+r.Low(r.Order+1)) == nil && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading", "present")
 	// of whom one's own record tells nothing
 	others := clause.Bulk && clause.Any(func(s string) bool { return r.x.Stems["person"][s] }) || clause.Has("they", "them", "their", "he", "him", "his", "she", "her")
-	if others && t.Own && r.Target == nil && !clause.Any(func(s string) bool { return r.x.Stems["self"][s] }) || !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words) || r.Negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.Has("who") && !r.x.IsOurs(t.head) { // "email Ada" asks for no address, "email of Ada" does
+	if others && t.Own && r.Target == nil && !clause.Any(func(s string) bool { return r.x.Stems["self"][s] }) || !t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words) || r.Negations > 0 || len(r.left(unread)) > 0 || r.waits() || ofMany || r.Vague && !presents || noun || t.Closed && !r.Strong && r.Has("who") && !r.x.IsOurs(t.Head) { // "email Ada" asks for no address, "email of Ada" does
 		return nil
 	}
 	return r
 }
 
-func (c *Catalog) reading(t *Tool, clause lexicon.Clause) *Reading {
+func (c *Catalog) reading(t *declared.Tool, clause lexicon.Clause) *Reading {
 	clause.Tokens = slices.Clone(clause.Tokens)
 	return &Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: english.Set{}, c: c, x: c.Words, uses: make([]use, len(clause.Tokens)), heads: make([]bool, len(clause.Tokens))}
 }
 
 // Attempt reads a clause as far as it goes: each step explains more of its words.
-func (c *Catalog) Attempt(t *Tool, clause lexicon.Clause) *Reading {
+func (c *Catalog) Attempt(t *declared.Tool, clause lexicon.Clause) *Reading {
 	r := reader{c.reading(t, clause)}
 	if t.IsOrdered(c.Words, clause) {
 		onlyIDs := t.Inputs.First(func(f *declared.Field) bool { return f.Required && !f.Is(schema.ID) }) == nil
 		named := t.Inputs.First(func(f *declared.Field) bool { return f.Required && f.Also[english.Stem(r.Verb)] }) != nil // by the word for what it sets: "raise"
-		r.uses[r.Order], r.Score, r.anchored = meant, inNoun.weight(), onlyIDs || named || t.verb == r.Verb && !c.Words.Is(r.Verb, "vague")
+		r.uses[r.Order], r.Score, r.anchored = meant, declared.InNoun.Weight(), onlyIDs || named || t.Verb == r.Verb && !c.Words.Is(r.Verb, "vague")
 	}
 	r.choices()
 	for i := range r.Tokens {
@@ -80,11 +80,11 @@ func (r *Reading) Answer(f *declared.Field, text string) any {
 	}
 	answer := r.x.Clause(language.Read(text, r.c.Today), "")
 	answer.Verb, answer.Order = r.Verb, -1
-	return r.c.Attempt(&Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*declared.Field{f}}, answer).Args[f.Name]
+	return r.c.Attempt(&declared.Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*declared.Field{f}}, answer).Args[f.Name]
 }
 
 // sought takes "how do I reset a password?" as the query of a tool that keeps guides, and "where do we seal cursors?" as that of one that finds where and how, if no other tool is about a word of it; else it is nil.
-func (c *Catalog) sought(t *Tool, clause lexicon.Clause) *Reading {
+func (c *Catalog) sought(t *declared.Tool, clause lexicon.Clause) *Reading {
 	words, x := language.Lows(clause.Tokens), c.Words
 	text := strings.Join(words, " ")
 	m, opening := append(lexicon.Deed.FindStringSubmatch(language.Text(clause.Tokens)), "", "", ""), lexicon.HowTo.FindString(text)
@@ -93,7 +93,9 @@ func (c *Catalog) sought(t *Tool, clause lexicon.Clause) *Reading {
 	guides := (opening != "" || named) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
 	f := t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Search) && (guides || f.Also[strings.ToLower(m[1])]) })
 	other := slices.ContainsFunc(clause.Tokens, func(w language.Token) bool {
-		known := func(t2 *Tool) bool { return t2 != t && t2.source[w.Stem] >= inColumns && !x.Is(w.Low, "idle") }
+		known := func(t2 *declared.Tool) bool {
+			return t2 != t && t2.Said(w.Stem) >= declared.InColumns && !x.Is(w.Low, "idle")
+		}
 		named := w.Capital && w.Text[1:] == w.Low[1:] && w.Low != clause.Verb
 		return x.Is(w.Low, "pronoun") || !guides && (named || w.Owns || x.Is(w.Low, "self") || w.Low == "much" || w.Low == "many" || slices.ContainsFunc(c.All(), known))
 	})
@@ -106,7 +108,7 @@ func (c *Catalog) sought(t *Tool, clause lexicon.Clause) *Reading {
 	if r.Args[f.Name] = cmp.Or(m[2], strings.Join(words, " ")); guides {
 		r.Guide = words
 	}
-	r.Strong, r.Vague, r.Score = guides, !guides, 5*inNoun.weight() // more than any guess at a name
+	r.Strong, r.Vague, r.Score = guides, !guides, 5*declared.InNoun.Weight() // more than any guess at a name
 	return r
 }
 
@@ -126,9 +128,9 @@ func (r *Reading) name(i int) {
 	}
 	own := map[bool]*declared.Field{true: r.Tool.Inputs.First(func(f *declared.Field) bool { return ids(f) && r.x.IsOurs(english.Stem(f.Noun)) })}[e.Self && !r.Tool.Lists() && len(r.Args) > 0] // "my October report"
 	id := cmp.Or(r.Tool.Inputs.First(needed), own, r.Tool.Inputs.First(ofSort), r.Tool.Inputs.First(only))
-	ofTeam := func(t *Tool) bool { return t.Relation() != nil && t.Relation().Also[r.Tokens[i].Stem] }          // "my team's expenses"
-	teams := func(t *Tool) bool { return t.Relation() != nil && t.Relation().Also[english.Stem(r.Low(e.end))] } // "deals of my team"
-	text := r.Tool.Inputs.First(func(f *declared.Field) bool {                                                  // the rows themselves say whose they are: a search for the name would find other things
+	ofTeam := func(t *declared.Tool) bool { return t.Relation(r.Tokens[i].Stem) != nil }          // "my team's expenses"
+	teams := func(t *declared.Tool) bool { return t.Relation(english.Stem(r.Low(e.end))) != nil } // "deals of my team"
+	text := r.Tool.Inputs.First(func(f *declared.Field) bool {                                    // the rows themselves say whose they are: a search for the name would find other things
 		named := !r.Tool.Lists() && f.Says(english.Stem(r.Low(e.at-1))) // "the workspace Atlas"
 		return f.IsText() && (f.Required || named) && !r.taken(f) && (f.All == "" || !e.owns) && (e.sort == "" || !f.Is(schema.Prose))
 	})
@@ -142,13 +144,13 @@ func (r *Reading) name(i int) {
 	case e.Self && r.Tool.Own && r.Target == nil:
 	case r.Target == nil && id != nil && (!e.Self || (!r.Tool.Writes() || len(r.Args) > 0) && r.x.IsOurs(english.Stem(id.Noun))):
 		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
-	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.ID) && f.Required }) != nil):
+	case e.Self && (r.Tool.Writes() || r.Tool.Inputs.First(r.Tool.Relates) != nil || r.Tool.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.ID) && f.Required }) != nil):
 		return
 	case e.Self && (!r.Tool.Lists() || slices.ContainsFunc(r.c.Open, teams)): // its figures are of the asker's rows, or it tells itself whose team's
 	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
-		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.Low(e.at-1) == "of" && !(r.x.IsOurs(r.Tool.head) && r.isAnchor(e.at-2)), Named: (e.owns || r.Low(e.at-1) == "does" || r.Low(e.at-1) == "of" && r.Tokens[e.at].Kind == language.Quoted) && r.x.IsOurs(r.Tool.head)}) // "what does Ada earn?" asks for none whose manager she is
+		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.Low(e.at-1) == "of" && !(r.x.IsOurs(r.Tool.Head) && r.isAnchor(e.at-2)), Named: (e.owns || r.Low(e.at-1) == "does" || r.Low(e.at-1) == "of" && r.Tokens[e.at].Kind == language.Quoted) && r.x.IsOurs(r.Tool.Head)}) // "what does Ada earn?" asks for none whose manager she is
 	default:
 		return
 	}
@@ -225,7 +227,7 @@ func (r *Reading) entity(i int) Entity {
 		before = r.beforeValue(before)
 	}
 	e.Located = r.x.Is(r.Low(before), "place")
-	e.turned = before > 0 && r.Tool.column(func(f *declared.Field) bool {
+	e.turned = before > 0 && r.Tool.Columns.Found(func(f *declared.Field) bool {
 		return len(f.Words) == 2 && f.Words[1] == r.Low(before) && english.Stem(f.Words[0]) == r.Tokens[before-1].Stem
 	}).Name != ""
 	sure := r.x.Is(r.Low(r.beforeValue(i)), "place", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order || r.Low(r.beforeValue(i)) == "on" && r.Has("spend", "spent", "pay", "paid")
@@ -238,7 +240,7 @@ func (r *Reading) entity(i int) Entity {
 func (r *Reading) lacksApostrophe(i int) bool {
 	narrows := func(f *declared.Field) bool { return f.Says(r.Tokens[i+1].Stem) }
 	return strings.HasSuffix(r.Low(i), "s") && r.Low(i+1) != "" && !r.Tokens[i].Capital && !r.c.Knows(r.Tokens[i].Stem) &&
-		r.Tool.source[r.Tokens[i+1].Stem] >= inColumns && r.Tool.Inputs.First(narrows) == nil
+		r.Tool.Said(r.Tokens[i+1].Stem) >= declared.InColumns && r.Tool.Inputs.First(narrows) == nil
 }
 
 // columnBefore finds assigned_to for "assigned to Ben", when no input is for it.
@@ -247,7 +249,7 @@ func (r *Reading) columnBefore(at int) string {
 	if prep != "to" && prep != "by" || r.Tokens[at].Sort != "" {
 		return ""
 	}
-	return r.Tool.column(func(f *declared.Field) bool {
+	return r.Tool.Columns.Found(func(f *declared.Field) bool {
 		_, end := schema.SideOf(english.LastWord(f.Name))
 		return (len(f.Words) == 1 || end == upper) && r.Tool.Inputs.Named(f.Name) == nil && english.Stems(f.Words[0]).Means(stem)
 	}).Name
@@ -258,7 +260,7 @@ func (r *Reading) mayFilter(e Entity) bool {
 	other := func(f Filter) bool {
 		return f.Text != "" && !f.Located && !lexicon.Doers.MatchString(strings.ToLower(f.Text)) && !(f.Self && (r.Tokens[e.at].Capital || r.Low(r.beforeValue(e.at)) == "on"))
 	}
-	return r.Tool.Lists() && (r.Target == nil || e.Located || r.Target.Input == r.Tool.Relation() && !r.waits() && !e.owns && !r.Tokens[e.at-1].Owns) && !slices.ContainsFunc(r.Filters, other)
+	return r.Tool.Lists() && (r.Target == nil || e.Located || r.Tool.Relates(r.Target.Input) && !r.waits() && !e.owns && !r.Tokens[e.at-1].Owns) && !slices.ContainsFunc(r.Filters, other)
 }
 
 // ofOther reports whether a value is of another sort than the tool is about, by its form or, in an order, its name.
@@ -269,14 +271,14 @@ func (r *Reading) ofOther(e Entity) bool {
 	}
 	behind := r.isAnchor(e.at-1) && !r.Tool.Writes() // "the sales department"
 	return (r.Tool.Writes() || e.guess || behind || e.owns || english.Plural(r.Low(e.at))) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
-		known := func(t *Tool) bool { return t.Names(w.Stem) || behind && t.source[w.Stem] >= inColumns }
+		known := func(t *declared.Tool) bool { return t.Names(w.Stem) || behind && t.Said(w.Stem) >= declared.InColumns }
 		return w.Kind == language.Word && !w.Capital && slices.ContainsFunc(r.c.All(), known)
 	})
 }
 
 // Knows reports whether a stem is in the vocabulary of some tool.
 func (c *Catalog) Knows(stem string) bool {
-	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.source[stem] > nowhere })
+	return slices.ContainsFunc(c.All(), func(t *declared.Tool) bool { return t.Said(stem) > declared.Nowhere })
 }
 
 // word explains a word that the tool itself uses, or an idle one.
@@ -287,14 +289,14 @@ func (r reader) word(i int) {
 	}
 	weight, anchor := r.weigh(t)
 	undeclared := len(r.Tool.Columns) == 0 && r.x.Is(r.Low(i-1), lexicon.Measures...) // a column
-	weight = max(weight, map[bool]int{true: inMore.weight()}[undeclared])
-	topic := r.Low(i-1) == "about" && r.Low(i+1) == "" && weight < inColumns.weight()                                                                                                                                                                                                                                                                                   // which of no other tool's texts
-	place := r.x.Is(r.Low(i-1), "place") && !t.Capital && !r.x.Is(t.Low, "idle") && !r.isAnchor(i+1) && (r.Tool.source[t.Stem] == inSynonym || r.Tool.source[t.Stem] == inAbout || r.Has("who") && r.Tool.source[t.Stem] < inNoun) || r.x.Is(r.Low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low) || r.Has("who", "many")) // "who works in Sales?", "in Personal"
-	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.Low(i-1), "self") && r.x.Stems["person"][t.Stem]                                                                                                                                                                                                                                        // "my manager's email" is not mine
+	weight = max(weight, map[bool]int{true: declared.InMore.Weight()}[undeclared])
+	topic := r.Low(i-1) == "about" && r.Low(i+1) == "" && weight < declared.InColumns.Weight()                                                                                                                                                                                                                                                                                               // which of no other tool's texts
+	place := r.x.Is(r.Low(i-1), "place") && !t.Capital && !r.x.Is(t.Low, "idle") && !r.isAnchor(i+1) && (r.Tool.Said(t.Stem) == declared.InSynonym || r.Tool.Said(t.Stem) == declared.InAbout || r.Has("who") && r.Tool.Said(t.Stem) < declared.InNoun) || r.x.Is(r.Low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low) || r.Has("who", "many")) // "who works in Sales?", "in Personal"
+	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.Low(i-1), "self") && r.x.Stems["person"][t.Stem]                                                                                                                                                                                                                                                             // "my manager's email" is not mine
 	switch {
 	case english.Plural(t.Low) && r.x.Is(english.Singular(t.Low), "superior"): // are some of the rows, and a column of them
-	case r.Tool.Lists() && r.x.IsOurs(r.Tool.head) && lexicon.Doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < inColumns.weight(): // "all engineers" are people
-		r.Score, r.anchored, r.Strong = r.Score+inSynonym.weight(), true, true
+	case r.Tool.Lists() && r.x.IsOurs(r.Tool.Head) && lexicon.Doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < declared.InColumns.Weight(): // "all engineers" are people
+		r.Score, r.anchored, r.Strong = r.Score+declared.InSynonym.Weight(), true, true
 	case topic, place, r.Low(i-1) == "and" && r.Low(i+1) == "" && r.x.Is(t.Low, "reading", "present"), another && r.Tool.Columns.Named(t.Low+"_"+r.Low(i+1)) == nil:
 	case t.Low == "date" && r.Low(i-1) == "by" && !slices.Contains(language.Lows(r.Tokens[:i-1]), "by") && r.Measure.Kind == "sort" && r.Tool.DateColumn() != "":
 		r.Measure.Kind, r.uses[i] = map[bool]string{true: "oldest", false: "newest"}[r.Has("ascending", "asc")], read
@@ -315,29 +317,29 @@ func (r reader) word(i int) {
 // weigh says how much a word speaks for the tool, and whether it can be what the question is about.
 func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
-	at := t.source[s]
+	at := t.Said(s)
 	people, outsiders := r.x.Stems["person"], r.x.Stems["outsider"]
 	whose := t.Inputs.First(func(f *declared.Field) bool {
 		return f.Is(schema.ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns.Named(f.Name+"_id") != nil
 	}) != nil
 	switch {
-	case strings.HasSuffix(strings.TrimSuffix(w.Low, "s"), "tant") && !r.x.IsOurs(t.head): // accountants are no accounts
+	case strings.HasSuffix(strings.TrimSuffix(w.Low, "s"), "tant") && !r.x.IsOurs(t.Head): // accountants are no accounts
 		return 0, false
-	case at == inNoun:
-		return at.weight(), true
+	case at == declared.InNoun:
+		return at.Weight(), true
 	case r.x.Is(w.Low, "idle") && t.Columns.First(func(f *declared.Field) bool { return f.Name == w.Low || f.Also[s] && f.Is(schema.Number) }) == nil:
 		return 0, false
 	case whose: // "customers" asks for the rows that name them where no list is of them
-		return inMore.weight(), t.Lists() && !r.others(s) && !r.x.IsOurs(s) && english.Plural(w.Low)
-	case people[s] && at != inSynonym && people[t.head] && outsiders[t.head] == outsiders[s]:
-		return inSynonym.weight(), true
-	case r.x.IsOurs(s) && at != inSynonym && t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.ID) && r.x.IsOurs(english.Stem(f.Noun)) }) != nil:
-		return inMore.weight(), false
+		return declared.InMore.Weight(), t.Lists() && !r.others(s) && !r.x.IsOurs(s) && english.Plural(w.Low)
+	case people[s] && at != declared.InSynonym && people[t.Head] && outsiders[t.Head] == outsiders[s]:
+		return declared.InSynonym.Weight(), true
+	case r.x.IsOurs(s) && at != declared.InSynonym && t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.ID) && r.x.IsOurs(english.Stem(f.Noun)) }) != nil:
+		return declared.InMore.Weight(), false
 	}
 	for _, other := range english.Same(s) {
-		at = max(at, min(inSynonym, t.source[other]))
+		at = max(at, min(declared.InSynonym, t.Said(other)))
 	}
-	return at.weight(), at >= inColumns
+	return at.Weight(), at >= declared.InColumns
 }
 
 // judge prefers the tool whose kind fits: people for "who", one thing or many.
@@ -347,14 +349,14 @@ func (r reader) judge() {
 	}
 	of := func(w string) bool { return r.x.Is(w, "person", "holder") }
 	asked := func(f *declared.Field) bool { return slices.ContainsFunc(f.Words, of) && r.Any(f.Says) } // approved_by for "who approved"
-	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(asked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.column(func(f *declared.Field) bool { return f.Is(schema.Title) && r.x.IsOurs(english.Stem(f.Words[0])) }).Name != "")
+	tellsWho := r.Tool.Inputs.First(searched) == nil && (r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.Columns.Found(asked).Name != "" || (r.Measure.Kind != "" || r.anchored && len(r.uses) > 1 && r.uses[1] == given) && r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Is(schema.Title) && r.x.IsOurs(english.Stem(f.Words[0])) }).Name != "")
 	for i := range r.Tokens {
 		switch {
 		case r.Tool.Writes(), !r.x.Is(r.Low(i), "who") && !(r.Low(i) == "which" && english.Plural(r.Low(i+1)) && r.Tokens[i+1].Capital && r.Low(i+2) == "are"): // "which Smiths are there?"
 		case r.Tool.Own && r.Target == nil || !tellsWho: // of the asker only, of no person, or of texts with a word
 			r.uses[i] = unread
 		default:
-			r.Score, r.anchored = r.Score+map[bool]int{true: 2, false: 1}[r.x.IsOurs(r.Tool.head)], true
+			r.Score, r.anchored = r.Score+map[bool]int{true: 2, false: 1}[r.x.IsOurs(r.Tool.Head)], true
 		}
 	}
 	r.Strong = r.Strong || r.Measure.By != ""

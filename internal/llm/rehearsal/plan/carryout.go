@@ -169,7 +169,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 }
 
 // calledSo are the ids of the rows whose names or tags have a word in small letters: "cloud invoices" are also those with it in another text, or in another form.
-func calledSo(p *planner, t *match.Tool, f match.Filter, args map[string]any) (ids []any) {
+func calledSo(p *planner, t *declared.Tool, f match.Filter, args map[string]any) (ids []any) {
 	in := t.Inputs.First(func(in *declared.Field) bool {
 		return in.Is(schema.Title) || strings.HasPrefix(in.Name, "tag") || t.Columns.Named(in.Name+"_name") != nil
 	})
@@ -183,7 +183,7 @@ func calledSo(p *planner, t *match.Tool, f match.Filter, args map[string]any) (i
 }
 
 // ofPeople keeps the rows of the people whom their list finds in a place that the rows do not tell, such as a department, and reports whether it finds any.
-func ofPeople(p *planner, t *match.Tool, rows []result.Row, in match.Filter) (theirs []result.Row, known bool) {
+func ofPeople(p *planner, t *declared.Tool, rows []result.Row, in match.Filter) (theirs []result.Row, known bool) {
 	id := cmp.Or(t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.ID) && p.Words.Is(f.Noun, "person") }), &declared.Field{})
 	people, args, ids := listerOf(p.Open, id), map[string]any{}, map[any]bool{}
 	if people == nil || people == t || !p.passes(people, in, args) {
@@ -196,7 +196,7 @@ func ofPeople(p *planner, t *match.Tool, rows []result.Row, in match.Filter) (th
 }
 
 // passes gives a value to the first text input by which its list finds rows. A name may be that of others too: the rows themselves say which are the person's own.
-func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) bool {
+func (p *planner) passes(t *declared.Tool, f match.Filter, args map[string]any) bool {
 	in := t.Inputs.First(func(in *declared.Field) bool {
 		whose := !f.Self || p.Words.Is(in.Name, "person") && !p.Words.Is(in.Name, "outsider")
 		return f.Column == "" && in.IsText() && !(f.Located && len(f.Words) == 1 && in.Is(schema.Title)) && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, f.Text)).Rows) > 0
@@ -210,7 +210,7 @@ func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) boo
 func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	n, isNumber := one.Number(f.Column)
 	switch named, mine := owner(c, one); {
-	case slices.Contains(f.Also, idIn(one, &match.Tool{}, &declared.Field{})):
+	case slices.Contains(f.Also, idIn(one, &declared.Tool{}, &declared.Field{})):
 		return true
 	case f.Keeps != nil:
 		return (isNumber || one.Text(f.Column) != "" && !one.Masked(f.Column)) && f.Keeps(one.Text(f.Column), n)
@@ -286,7 +286,7 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 }
 
 // listerOf finds the list whose rows carry an id, best by its declaration.
-func listerOf(tools []*match.Tool, id *declared.Field) (best *match.Tool) {
+func listerOf(tools []*declared.Tool, id *declared.Field) (best *declared.Tool) {
 	declared, _, _ := strings.Cut(id.From, ":")
 	for _, t := range tools {
 		if t.Lists() && (t.Info.Name == declared || best == nil && t.IsAbout(id.Noun)) {
@@ -297,7 +297,7 @@ func listerOf(tools []*match.Tool, id *declared.Field) (best *match.Tool) {
 }
 
 // things are what the rows are, or carry, in which a list finds what a value names.
-func (p *planner) things(lister *match.Tool, id *declared.Field, e match.Entity) (out []speak.Thing, more bool) {
+func (p *planner) things(lister *declared.Tool, id *declared.Field, e match.Entity) (out []speak.Thing, more bool) {
 	numbers := func(f *declared.Field) bool {
 		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, english.LastWord(f.Name))
 	}
@@ -319,7 +319,7 @@ func (p *planner) things(lister *match.Tool, id *declared.Field, e match.Entity)
 }
 
 // idIn is the id in a row: of the declared field, of what the row carries, or of the row itself.
-func idIn(r result.Row, lister *match.Tool, id *declared.Field) any {
+func idIn(r result.Row, lister *declared.Tool, id *declared.Field) any {
 	from, key, _ := strings.Cut(id.From, ":")
 	own := slices.IndexFunc(r.Keys, result.IsID)
 	switch {

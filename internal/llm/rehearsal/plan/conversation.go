@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
+	"countersign.dev/internal/schema/declared"
 )
 
 // Next returns the text and the calls that answer the last message. Changes wait until all else is known: one ends the turn.
@@ -117,7 +118,7 @@ func shown(p *planner, messages []agent.Message) (pages map[int]*speak.Answer) {
 
 // nextPage goes on with the last list when the words say no more than that: "get more employees".
 func (p *planner) nextPage(tokens []language.Token, asked bool) string {
-	of, last, shown := &match.Tool{}, &speak.Answer{}, 0 // that no word names
+	of, last, shown := &declared.Tool{}, &speak.Answer{}, 0 // that no word names
 	for _, a := range p.lists {
 		if t := p.Named(a.Tool); t.Info.Name != "" && len(a.Rows) > 0 && (asked || further(p.Words, t, tokens, p.before)) {
 			first := a.Args["cursor"] == nil && a.Args["offset"] == nil

@@ -129,7 +129,7 @@ func (p *planner) tokens(words []language.Token) []language.Token {
 	tokens := slices.Clone(words)
 	for i, t := range tokens {
 		named, n, next := p.subject, calendar.Ordinal(t.Low), append(slices.Clone(tokens[i+1:min(i+2, len(tokens))]), language.Token{Kind: language.Mark})[0]
-		ofPerson := func(t *match.Tool) bool { return p.Words.Is(t.Noun, "person") && t.Columns.Named(next.Low) != nil }
+		ofPerson := func(t *declared.Tool) bool { return p.Words.Is(t.Noun, "person") && t.Columns.Named(next.Low) != nil }
 		asks := func(w string) bool { return w != next.Low && !p.Words.Is(w, "idle", "self", "who") }
 		switch shown := naming.FindAllStringSubmatch(p.answered, n); {
 		case n > 0 && n == len(shown) && next.Low == "one":
@@ -197,7 +197,7 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 	start := 0
 	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
 		next := slices.Concat(tokens[min(i+1, len(tokens)):], []language.Token{{}})[0]
-		names := t.Low == "into" && p.Knows(next.Stem) || t.Low == "with" && !slices.ContainsFunc(p.Open, func(t *match.Tool) bool { return t.Writes() && t.Inputs.Named(next.Low).Is(schema.Prose) }) // "into three subtasks", "into subtasks A and B"
+		names := t.Low == "into" && p.Knows(next.Stem) || t.Low == "with" && !slices.ContainsFunc(p.Open, func(t *declared.Tool) bool { return t.Writes() && t.Inputs.Named(next.Low).Is(schema.Prose) }) // "into three subtasks", "into subtasks A and B"
 		if t.Rest != "" && !names && slices.Contains([]string{",", "as", "into", "to"}, t.Low) == (separators == "") && i-start <= longest {
 			remark := english.Remark(t.Rest, map[bool]string{true: next.Text}[t.Low == "with"]) // "with resolution replaced the cable"
 			prose := func(f *declared.Field) bool {

@@ -76,7 +76,7 @@ func answersIn(messages []agent.Message) (out []*speak.Answer) {
 }
 
 // further reports whether words ask for no more than the rows that come next in a list, in its own words or in those of the question before.
-func further(x *lexicon.Lexicon, of *match.Tool, tokens []language.Token, before string) bool {
+func further(x *lexicon.Lexicon, of *declared.Tool, tokens []language.Token, before string) bool {
 	figure := func(w string) bool { // "remaining" may be an amount
 		return slices.ContainsFunc(of.Columns, func(f *declared.Field) bool { return f.Is(schema.Number) && len(f.Words) > 1 && f.Words[0] == w })
 	}
@@ -183,7 +183,7 @@ func (p *planner) next() (answer string, given bool) {
 }
 
 // fetch returns the answer of a call; where it is not known, the plan waits for it.
-func (p *planner) fetch(t *match.Tool, args map[string]any) *speak.Answer {
+func (p *planner) fetch(t *declared.Tool, args map[string]any) *speak.Answer {
 	raw, _ := json.Marshal(args) // keys sorted; plain values always encode
 	for _, a := range slices.Backward(p.known) {
 		if known, _ := json.Marshal(a.Args); a.Tool == t.Info.Name && string(known) == string(raw) {
@@ -200,7 +200,7 @@ func (p *planner) fetch(t *match.Tool, args map[string]any) *speak.Answer {
 const maxPages = 6 // of a list that is counted, or in which something is looked for
 
 // fetchPages reads some pages of a list as one answer. A failure ends the plan.
-func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *speak.Answer {
+func (p *planner) fetchPages(t *declared.Tool, args map[string]any, pages int) *speak.Answer {
 	all := *p.fetch(t, args)
 	if all.Fault != nil {
 		panic(end{text: speak.Failure(&all)})
@@ -321,7 +321,7 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	orders := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return !r.Strong || !r.Tool.IsOrdered(c.Words, clause) })
 	plainly := clause // a denial or a question is no lack of a tool
 	plainly.Negations, plainly.Unsure, plainly.Asks = 0, false, false
-	why := map[bool]string{true: fmt.Sprintf(" because I have no way to %q this", result.Markdown(clause.Verb))}[!slices.ContainsFunc(c.Open, func(t *match.Tool) bool { return t.IsOrdered(c.Words, plainly) }) && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
+	why := map[bool]string{true: fmt.Sprintf(" because I have no way to %q this", result.Markdown(clause.Verb))}[!slices.ContainsFunc(c.Open, func(t *declared.Tool) bool { return t.IsOrdered(c.Words, plainly) }) && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
 	for i, r := range append(orders, likely...) {
 		unread := result.Markdown(r.Unread())
 		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) && (r.Strong || r.Target != nil) || r.Strong && !r.Tool.Writes()); {

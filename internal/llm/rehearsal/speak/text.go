@@ -11,6 +11,7 @@ import (
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema/declared"
 )
 
 const maxRows, maxFacts = 10, 3 // rows that a text names, and fields of each
@@ -22,7 +23,7 @@ func Failure(a *Answer) string {
 }
 
 // Label is a field's name within a sentence.
-func Label(t *match.Tool, key string) string { return t.Column(key).Head(key) }
+func Label(t *declared.Tool, key string) string { return t.Column(key).Head(key) }
 
 // lines names up to ten rows, with the fields that are given, or that were asked for, or with what describes them.
 func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
@@ -56,7 +57,7 @@ func relevant(r *match.Reading, one result.Row) []string {
 }
 
 // Record writes all of a row: its fields in one line, its inner rows in others.
-func Record(t *match.Tool, name string, one result.Row) string {
+func Record(t *declared.Tool, name string, one result.Row) string {
 	text := "**" + cmp.Or(result.Markdown(name), t.Noun) + "**: " + result.Facts(t.Meta, one, result.Plain(t.Meta, one, name)) + "."
 	for _, k := range one.Keys {
 		inner := result.RowsWithin(one.Values[k])
@@ -317,7 +318,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	switch {
 	case n == 1 && m.By != "":
 		return fmt.Sprintf("%s has the %s: %s.", result.Markdown(rows[0].Title()), extreme, r.Tool.Meta(key).Said(key, rows[0].Values[key]))
-	case n == 1 && m.OverDates() && r.Target != nil && r.Target.Input != r.Tool.Relation(): // one of somebody's records
+	case n == 1 && m.OverDates() && r.Target != nil && !r.Tool.Relates(r.Target.Input): // one of somebody's records
 		return Record(r.Tool, rows[0].Name(), rows[0])
 	case m.Kind == "sort":
 		return english.Count(n, r.Tool.Rows) + which + ", by " + Label(r.Tool, key) + ":" + lines(r, rows[:n], keys...)
