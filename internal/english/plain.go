@@ -17,6 +17,7 @@ var instead = map[string]string{
 	"it is":                       "it's, thats, that's, there's, here's, he's, she's, which's, we're, we've, you're, they're",
 	"i would":                     "i'd",
 	"how is":                      "how's",
+	"which is the oldest":         "how old is the oldest",
 	"when is":                     "when's, whens",
 	"have i sold":                 "did i sell",
 	"have we sold":                "did we sell, do we sell",

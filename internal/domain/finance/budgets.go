@@ -17,7 +17,7 @@ type Budget struct {
 	Quarter         string     `json:"quarter,omitempty" jsonschema:"enum=Q1,enum=Q2,enum=Q3,enum=Q4" jsonschema_description:"Only when one quarter was asked for: all amounts of this row are that quarter's"`
 	AllocatedAmount float64    `json:"allocated_amount" jsonschema:"minimum=0" jsonschema_description:"Budget in USD" field:"label=Budget,unit=USD,amount,aka=budget|planned"`
 	SpentAmount     float64    `json:"spent_amount" jsonschema:"minimum=0" jsonschema_description:"Actual spend so far in USD" field:"label=Spent,unit=USD,aka=spend|actual|used|cost"`
-	RemainingAmount float64    `json:"remaining_amount" jsonschema_description:"Negative when overspent" field:"label=Remaining budget,unit=USD,aka=left|unused|unspent,aka.negative=overspent|overspend|over budget|over their budget,aka.positive=underspent|underspend"`
+	RemainingAmount float64    `json:"remaining_amount" jsonschema_description:"Negative when overspent" field:"label=Remaining budget,unit=USD,aka=left|unused|unspent,aka.negative=overspent|overspend|over budget|over their budget|over,aka.positive=underspent|underspend|under"`
 	UtilizationPct  float64    `json:"utilization_pct" jsonschema_description:"Spent, in per cent of the budget" field:"label=Used,unit=percent,aka=utilisation|percentage|share"`
 	Status          string     `json:"status" jsonschema:"enum=draft,enum=approved,enum=active,enum=closed" jsonschema_description:"A draft with submitted_by waits for approval"`
 	SubmittedBy     *string    `json:"submitted_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`

@@ -133,7 +133,7 @@ func (s *Server) getExpenseReport(ctx context.Context, in getExpenseReport) (rep
 
 func noReport(in getExpenseReport) error {
 	if number := words(in.ReportNumber); number != "" {
-		return errNoReport.New("There is no expense report %s.", number)
+		return errNoReport.New("There is no expense report %s.", number).Tell("I find no expense report of that number among those that you can see.")
 	}
 	return errNoReport.New("There is no expense report of employee %s for %s.", in.EmployeeID, in.Month).Tell("I find no expense report of that person for that month.")
 }

@@ -30,3 +30,36 @@ func TestQuestionsOfASentenceAreParted(t *testing.T) {
 		}
 	}
 }
+
+func TestAQuestionKeepsSomeOfWhatWasShown(t *testing.T) {
+	for said, want := range map[string][2]string{
+		"which of those are open?":                          {"which", "are open"},
+		"and how many of them are late":                     {"how many", "are late"},
+		"who of them earns over 150k?":                      {"who", "earns over 150k"},
+		"which are due this week":                           {"which", "are due this week"},
+		"which ones close in March?":                        {"which", "close in March"},
+		"any overdue?":                                      {"which", "overdue"},
+		"are there any of these that are late":              {"which", "are late"},
+		"which deals are lost?":                             {"", ""},
+		"who is late?":                                      {"", ""},
+		"how many are there in the whole of Rome and Paris": {"", ""},
+	} {
+		if ask, which := Kept(said); ask != want[0] || which != want[1] {
+			t.Errorf("%q: got %q, %q", said, ask, which)
+		}
+	}
+}
+
+func TestASentenceBeforeAQuestionIsNoneOfIt(t *testing.T) {
+	for said, want := range map[string]string{
+		"Hi, I'm new here. Who is my manager?":   "Who is my manager?",
+		"I am in Rome. List invoices":            "List invoices",
+		"Good morning, we're looking. Any news?": "Any news?",
+		"I am not sure. Delete Ada":              "I am not sure. Delete Ada",
+		"Who am I?":                              "Who am I?",
+	} {
+		if got := Opening.ReplaceAllString(said, ""); got != want {
+			t.Errorf("%q: got %q", said, got)
+		}
+	}
+}

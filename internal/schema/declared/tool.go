@@ -181,6 +181,15 @@ func (t *Tool) Relation(stem string) *Field {
 // Identified reports whether an input is the id of what a list is of: by it their rows meet.
 func (t *Tool) Identified(f *Field) bool { return f.Is(schema.ID) && t.IsAbout(f.Noun) }
 
+// Called is the column by whose word rows are called: "surname", "title"; empty for none. The
+// names of other things in them are not theirs.
+func (t *Tool) Called(stem string) string {
+	return t.Columns.Found(func(f *Field) bool {
+		own := len(f.Words) == 1 || t.IsAbout(f.Words[0]) || f.Words[0] == "last" || f.Words[0] == "full"
+		return own && f.Is(schema.Title) && f.Says(stem)
+	}).Name
+}
+
 // Amount is the column that is meant when a question names none: the declared one, or the first.
 func (t *Tool) Amount() string {
 	return cmp.Or(t.Columns.Found(func(f *Field) bool { return f.Field.Amount }).Name, t.Columns.Found((*Field).Quantity).Name)

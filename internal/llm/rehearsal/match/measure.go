@@ -17,6 +17,13 @@ import (
 // measure finds "how many", "total", "top 5", "budget against spend".
 func (r reader) measure(i int) {
 	words := r.Lows(i)
+	if called := r.Tool.Called(english.Stem(r.Low(i + 1))); r.Low(i) == "by" && called != "" && r.Low(i+2) == "" && r.Measure.Kind == "" && r.Tool.Lists() { // "employees by surname"
+		limit, _ := r.Args["limit"].(float64)
+		r.Measure = Measure{Kind: "sort", Count: cmp.Or(int(limit), 1<<30), Column: called}
+		delete(r.Args, "limit")
+		r.take(read, i, 2, 1)
+		return
+	}
 	if r.Low(i) == "by" && r.Low(i+1) != "" && r.Low(i+2) == "" && r.Measure.Kind == "" && r.Tool.Lists() { // "spend by vendor", "customers by revenue"
 		kind := map[bool]string{true: "sum", false: "count"}[r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Quantity() && r.Any(f.Says) }).Name != ""]
 		r.Measure = Measure{Kind: kind}

@@ -102,6 +102,7 @@ type Reading struct {
 	Guide   []string       // what it asks instructions for
 	Each    int            // how many things an order makes, each with a text of its own
 	Skip    int            // how many rows were named before
+	Last    bool           // the last ones are asked for, whatever was named
 	Few     int            // how many are to be named now; 0 for as many as usual
 	Score   int
 
@@ -285,7 +286,7 @@ func (r *Reading) taken(f *declared.Field) bool {
 type Measure struct {
 	Kind   string // count, sum, average, highest, lowest, newest, oldest, compare, or empty
 	Count  int    // how many rows, for the extremes
-	Column string // the column by which the list itself puts the asked rows first; else empty
+	Column string // the column by which the list itself puts the asked rows first, or by which they are sorted; else empty
 	By     string // the column whose equal values are added up: "our biggest customers"
 	Of     string // the question's word for that column
 }

@@ -173,10 +173,18 @@ func (r reader) choices() {
 					r.take(read, i, len(p.Words), 2)
 				}
 				one := f.Is(schema.Order) && r.Has("ascending", "asc") || f.Is(schema.Order) && r.x.Is(r.Low(i), lexicon.Measures...) && r.isAnchor(i+1) && !english.Plural(r.Low(i+1)) // "the latest deal"
+				end := i + len(p.Words)
+				bound := r.x.Is(r.Low(i), "over", "under") && end < len(r.Tokens) && r.Tokens[end].Kind != language.Mark
+				if bound || r.x.Is(r.Low(end), "unit") { // "over 5", "our sales team"
+					continue
+				}
 				if one || r.taken(f) || by || extreme || named || happened || dated && f.Is(schema.Date) || !r.reads(i, p.Words) {
 					continue
 				}
-				switch r.take(given, i, len(p.Words), 4); {
+				if r.take(given, i, len(p.Words), 4); r.x.Is(r.Low(i), "sum") { // "total sales"
+					r.uses[i] = unread
+				}
+				switch {
 				case f.Is(schema.Choice) && r.Low(i-1) == "not" && r.Tool.Lists(): // "not solved" is any other value
 					r.take(given, i-1, 1+len(p.Words), 0)
 					other := func(text string, _ float64) bool { return !slices.Contains(p.Values, any(text)) }

@@ -206,7 +206,7 @@ func (r *Reading) entity(i int) Entity {
 	for e.end < len(r.Tokens) && !e.owns {
 		t := r.Tokens[e.end]
 		titled := r.Tool.Writes() && r.Low(i-1) == "called" && r.Low(e.end) != "" && r.uses[e.end] <= read && !r.x.Is(t.Low, "place") // "called Test the pump"
-		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low)); e.end > i && !titled && (r.uses[e.end] != unread || !goesOn) {
+		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low) || r.x.IsOurs(r.Tool.Head) && lexicon.Doers.MatchString(t.Low)); e.end > i && !titled && (r.uses[e.end] != unread || !goesOn) {
 			break
 		}
 		e.Text = strings.TrimSpace(e.Text + " " + t.Text)
@@ -294,7 +294,10 @@ func (r reader) word(i int) {
 	place := r.x.Is(r.Low(i-1), "place") && !t.Capital && !r.x.Is(t.Low, "idle") && !r.isAnchor(i+1) && (r.Tool.Said(t.Stem) == declared.InSynonym || r.Tool.Said(t.Stem) == declared.InAbout || r.Has("who") && r.Tool.Said(t.Stem) < declared.InNoun) || r.x.Is(r.Low(i-1), "place") && t.Capital && (!r.isAnchor(i) || t.Stem != t.Low && !english.Plural(t.Low) || r.Has("who", "many")) // "who works in Sales?", "in Personal"
 	another := (t.Owns || english.Plural(t.Low) && !r.Tool.Lists()) && r.x.Is(r.Low(i-1), "self") && r.x.Stems["person"][t.Stem]                                                                                                                                                                                                                                                             // "my manager's email" is not mine
 	switch {
+	case r.Low(i-1) == "their" && r.Tool.Columns.First(func(f *declared.Field) bool { return f.Has(t.Low) }) != nil: // "with their managers"
+		r.uses[i], r.Asked[t.Stem] = meant, true
 	case english.Plural(t.Low) && r.x.Is(english.Singular(t.Low), "superior"): // are some of the rows, and a column of them
+	case lexicon.Doers.MatchString(r.Low(i+1)) && !r.x.IsOurs(r.Tool.Head) && r.Tool.Said(r.Tokens[i+1].Stem) < declared.InColumns && (i == 0 || r.x.Is(r.Low(i-1), "idle", "bulk")): // "account executives" are people
 	case r.Tool.Lists() && r.x.IsOurs(r.Tool.Head) && lexicon.Doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < declared.InColumns.Weight(): // "all engineers" are people
 		r.Score, r.anchored, r.Strong = r.Score+declared.InSynonym.Weight(), true, true
 	case topic, place, r.Low(i-1) == "and" && r.Low(i+1) == "" && r.x.Is(t.Low, "reading", "present"), another && r.Tool.Columns.Named(t.Low+"_"+r.Low(i+1)) == nil:

@@ -22,6 +22,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 	args, about := maps.Clone(r.Args), speak.Thing{}
 	if r.Few = p.few; p.paging {
 		r.Next(p.named[r.Tool.Rows])
+		r.Last = p.last
 		args = maps.Clone(r.Args)
 	}
 	if t := r.Target; t != nil {
@@ -134,7 +135,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		r.Filters[i].Also = calledSo(p, r.Tool, f, args)
 	}
 	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return f.Also == nil && p.passes(r.Tool, f, args) })
-	one := (r.Measure.Kind == "" || r.Measure.Column != "" && r.Measure.By == "") && len(r.Filters) == 0 && r.Skip < 50
+	one := (r.Measure.Kind == "" || r.Measure.Column != "" && r.Measure.By == "" && r.Measure.Kind != "sort") && len(r.Filters) == 0 && r.Skip < 50
 	l := p.fetchPages(r.Tool, args, map[bool]int{true: 1, false: maxPages}[one])
 	named := slices.ContainsFunc(l.Rows, func(one result.Row) bool { named, _ := owner(p.Catalog, one); return named })
 	unsaid := func(f match.Filter) bool { return f.Self && f.Column == "" && !named }

@@ -138,6 +138,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 		return "There is no list here that could go on: ask for one first."
 	case (input == "" || p.several) && (unsaid.MatchString(p.answered) || strings.Contains(p.answered, `Say "next page"`) || p.named[of.Rows] < shown): // the first of them were named
 		asked := strings.TrimSpace(p.sorted + " " + p.before)
+		p.last = slices.Contains(language.Lows(tokens), "last")
 		if p.paging = true; p.named[of.Rows] > 0 {
 			asked = p.asked
 		} else if p.lists[len(p.lists)-1].Tool != of.Info.Name { // another list came since
@@ -189,10 +190,11 @@ func (p *planner) smallTalk() string {
 		return run(func() string { return p.answer(cmp.Or(p.asked, p.before)) }).orWait()
 	}
 	figures := func(t language.Token) bool { return t.Kind == language.Number }
-	if page := p.nextPage(tokens, p.Words.Only("more", language.Lows(slices.DeleteFunc(slices.Clone(tokens), figures))) || strings.Contains(p.answered, `Say "next page"`) && says("sure")); page != "" || len(p.lists) == 0 || p.onward(p.said) == p.said {
+	if page := p.nextPage(tokens, p.Words.Only("more", language.Lows(slices.DeleteFunc(slices.Clone(tokens), figures))) || strings.Contains(p.answered, `Say "next page"`) && says("sure")); page != "" || len(p.lists) == 0 && !lexicon.Theirs.MatchString(p.said) || p.onward(p.said) == p.said {
 		return page
 	}
 	e := run(func() string { return p.answer(p.onward(p.said)) })
-	narrowed := !e.vague && p.Words.Phrase("narrow", words) > 0 || words[0] == "by" // to what nothing is
+	_, kept := lexicon.Kept(p.said)
+	narrowed := !e.vague && (p.Words.Phrase("narrow", words) > 0 || kept != "") || words[0] == "by" // to what nothing is
 	return map[bool]string{false: e.orWait(), true: map[bool]string{true: e.text}[narrowed]}[e.none]
 }

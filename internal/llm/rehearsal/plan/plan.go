@@ -8,6 +8,7 @@ import (
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/language"
+	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/schema"
 	"countersign.dev/internal/schema/declared"
@@ -15,6 +16,7 @@ import (
 
 // answer plans a whole question, which may be several.
 func (p *planner) answer(question string) string {
+	question = lexicon.Opening.ReplaceAllString(question, "")
 	return p.reply(language.Read(teams.ReplaceAllString(question, "${1}my $2"), p.Today))
 }
 
@@ -164,22 +166,23 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 	if strings.HasSuffix(more, "'s") && strings.Contains(before, "my ") { // "what is my salary?", "and Ada's?"
 		attempts = append(attempts, strings.Replace(before, "my ", more+" ", 1))
 	}
+	var likelier []string
 	for _, c := range p.choose(p.tokens(language.Read(before, p.Today)), "") {
 		if c.Tool.Writes() {
 			break
 		}
 		for _, value := range slices.Concat(c.Values, c.Said()) {
 			text, self := language.Text(c.Tokens), p.Words.Is(strings.ToLower(more), "self")
+			if own := strings.NewReplacer(value+"'s", "my", "does "+value, "do I", value, "I").Replace(text); self && slices.Contains(c.Values, value) { // "what about mine?"
+				likelier = append(likelier, own)
+			}
 			put := strings.Replace(text, value, strings.TrimSuffix(more, "'s"), 1)
 			if attempts = append(attempts, put); strings.Contains(text, " in "+value) && slices.ContainsFunc(tokens[:min(2, len(tokens))], func(t language.Token) bool { return p.Words.Is(t.Low, "place") }) { // another place takes the place of one
-				attempts = append([]string{put}, attempts...)
-			}
-			if own := strings.NewReplacer(value+"'s", "my", "does "+value, "do I", value, "I").Replace(text); self && slices.Contains(c.Values, value) { // "what about mine?"
-				attempts = append([]string{own}, attempts...)
+				likelier = append(likelier, put)
 			}
 		}
 	}
-	for _, question := range attempts {
+	for _, question := range append(likelier, attempts...) {
 		e := run(func() string { return p.answer(question) })
 		head, _, _ := strings.Cut(strings.ToLower(e.text), "\n") // says by what it was narrowed
 		added := question == before+" in "+more && !e.waits && (strings.HasPrefix(head, "i found no ") || !strings.Contains(head, strings.ToLower(more)))
@@ -243,7 +246,9 @@ func (p *planner) perform(c choice) string {
 	for _, r := range c[:min(4, len(c))] {
 		e := run(func() string { return p.carryOut(r) })
 		if e.shut && !e.none && !e.waits && refused.text == "" { // it may be another sort of thing, which is open
-			refused = e
+			if refused = e; r.Score < c[0].Score && first.text != "" { // and likelier
+				refused.text = ""
+			}
 			continue
 		}
 		if !e.none {

@@ -40,6 +40,7 @@ type planner struct {
 	nouns    []string        // what their rows are called, the last first
 	several  bool            // of two lists or more in one answer
 	paging   bool            // those are not to be named again
+	last     bool            // not the next ones, but the last
 	few      int             // how many of the next ones are asked for; 0 for as many as usual
 	single   bool            // it named one thing
 	refers   bool            // the question says so of a thing that was named before
@@ -117,7 +118,7 @@ func (p *planner) onward(said string) string {
 	if short := len(content) > 0 && len(content) < 4 && measures(p.Words, content[:1]); short || measures(p.Words, words) { // "what's the total value?"
 		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
 	}
-	if of := lexicon.Theirs.FindStringSubmatch(said); of != nil && len(p.lists) > 0 && !p.single {
+	if of := lexicon.Theirs.FindStringSubmatch(said); of != nil && before != "" && !p.single {
 		return before + " " + of[1]
 	}
 	if to := lexicon.Narrowed(words); len(to) > 0 {
@@ -152,7 +153,11 @@ func (p *planner) onward(said string) string {
 	if p.single {
 		return said
 	}
-	return lexicon.Them.ReplaceAllString(lexicon.Which.ReplaceAllString(said, "${1}${3} of them ${2}${4}"), lexicon.Counts.ReplaceAllString(before, ""))
+	before = lexicon.Counts.ReplaceAllString(before, "")
+	if ask, which := lexicon.Kept(said); which != "" && !slices.ContainsFunc(language.Read(which, p.Today), p.Joint().Noun) {
+		return ask + " of " + before + " " + which
+	}
+	return lexicon.Them.ReplaceAllString(said, before)
 }
 
 // ofOne is the question for a field of the thing that was named last, if the words name no more than the field: "the due date?"
