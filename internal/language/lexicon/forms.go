@@ -13,6 +13,8 @@ var (
 	Theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
 	// FieldOf, "the due date?", asks for a field of one thing.
 	FieldOf = regexp.MustCompile(`^(?:(?:and )?(?:what|who|when|how much) (?:is|are) )?(?:(?:and )?(?:the|its|their|his|her) )?(\w+(?: \w+){0,2})$`)
+	// Holds, "which department has the most?", leaves out of what.
+	Holds = regexp.MustCompile(`^(?:and |so )?which \w+ (?:has|have|had|is|spent|got) the (\w+)$`)
 	// HowManyIn, "how many in Paris?", counts others of the same things.
 	HowManyIn = regexp.MustCompile(`^(?:and |so )?(how many) (?:are )?(in|at|from) `)
 	// Counts is "how many" and the like, before what is counted.

@@ -32,6 +32,15 @@ func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agen
 	return e.text, p.writes
 }
 
+func answersIn(messages []agent.Message) (out []*speak.Answer) {
+	for i, m := range messages {
+		for _, res := range m.Results() {
+			out = append(out, speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res))
+		}
+	}
+	return out
+}
+
 // read finds the open question, of which an answer that is a question itself is none.
 func (p *planner) read(messages []agent.Message) {
 	first, last := agent.LastOf(agent.User, messages), agent.LastOf(agent.User, messages)
@@ -125,7 +134,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 			of, last, shown = t, a, len(a.Rows)+map[bool]int{false: shown}[first]
 		}
 	}
-	goesOn := asked || of.Info.Name != "" || further(p.Words, p.Named(append(p.lists, &speak.Answer{})[max(0, len(p.lists)-1)].Tool), tokens, p.before)
+	goesOn := asked || of.Info.Name != "" || further(p.Words, latest(p), tokens, p.before)
 	if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Kind == language.Number }); goesOn && i >= 0 && tokens[max(0, i-1)].Low != "page" { // "20 more"
 		p.few = int(min(50, tokens[i].Value))
 	}
@@ -141,7 +150,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 		p.last = slices.Contains(language.Lows(tokens), "last")
 		if p.paging = true; p.named[of.Rows] > 0 {
 			asked = p.asked
-		} else if p.lists[len(p.lists)-1].Tool != of.Info.Name { // another list came since
+		} else if latest(p) != of { // another list came since
 			asked = "list " + of.Rows
 		}
 		for _, t := range tokens { // "more deals", of two lists
@@ -193,8 +202,9 @@ func (p *planner) smallTalk() string {
 	if page := p.nextPage(tokens, p.Words.Only("more", language.Lows(slices.DeleteFunc(slices.Clone(tokens), figures))) || strings.Contains(p.answered, `Say "next page"`) && says("sure")); page != "" || len(p.lists) == 0 && !lexicon.Theirs.MatchString(p.said) || p.onward(p.said) == p.said {
 		return page
 	}
-	e := run(func() string { return p.answer(p.onward(p.said)) })
+	asked := p.onward(p.said)
+	e := run(func() string { return p.answer(asked) })
 	_, kept := lexicon.Kept(p.said)
-	narrowed := !e.vague && (p.Words.Phrase("narrow", words) > 0 || kept != "") || words[0] == "by" // to what nothing is
+	narrowed := !e.vague && (p.Words.Phrase("narrow", words) > 0 || kept != "") || words[0] == "by" || lacking(p.Catalog, language.Read(asked, p.Today)) != "" // to what nothing is
 	return map[bool]string{false: e.orWait(), true: map[bool]string{true: e.text}[narrowed]}[e.none]
 }

@@ -131,14 +131,12 @@ func (p *planner) tokens(words []language.Token) []language.Token {
 	tokens := slices.Clone(words)
 	for i, t := range tokens {
 		named, n, next := p.subject, calendar.Ordinal(t.Low), append(slices.Clone(tokens[i+1:min(i+2, len(tokens))]), language.Token{Kind: language.Mark})[0]
-		ofPerson := func(t *declared.Tool) bool { return p.Words.Is(t.Noun, "person") && t.Columns.Named(next.Low) != nil }
-		asks := func(w string) bool { return w != next.Low && !p.Words.Is(w, "idle", "self", "who") }
 		switch shown := naming.FindAllStringSubmatch(p.answered, n); {
 		case n > 0 && n == len(shown) && next.Low == "one":
 			if named = cmp.Or(shown[n-1][1], shown[n-1][2]); shown[n-1][1] == "" && len(p.lists) > 0 {
-				tokens[i+1] = language.Read(english.Singular(english.LastWord(p.Named(p.lists[len(p.lists)-1].Tool).Rows)), p.Today)[0]
+				tokens[i+1] = language.Read(english.Singular(english.LastWord(latest(p).Rows)), p.Today)[0]
 			}
-		case p.Words.Is(t.Low, "self") && (next.Owns && (p.Words.Stems["person"][next.Stem] || p.Words.Is(next.Low, "superior")) || p.Words.Is(next.Low, "superior") && slices.ContainsFunc(language.Lows(tokens), asks) && (!p.Words.Is(p.Words.Clause(tokens, "").Verb, "action") || slices.Contains(language.Lows(tokens), "of")) || i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)): // "my manager's email", "what does my boss earn?", "in my department"
+		case ofMine(p, tokens, i):
 			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
 			if named = append(telling.FindStringSubmatch(said), "", "")[1]; named != "" {
 				tokens[i+1] = language.Token{Kind: language.Mark}
@@ -153,6 +151,25 @@ func (p *planner) tokens(words []language.Token) []language.Token {
 	}
 	p.Identify(tokens)
 	return tokens
+}
+
+// ofMine reports whether a question is about somebody or something of the asker's, the word behind the i-th: "my manager's email", "what does my boss earn?", "in my department".
+func ofMine(p *planner, tokens []language.Token, i int) bool {
+	if !p.Words.Is(tokens[i].Low, "self") || i+1 == len(tokens) {
+		return false
+	}
+	next, words := tokens[i+1], language.Lows(tokens)
+	superior := p.Words.Is(next.Low, "superior")
+	ofPerson := func(t *declared.Tool) bool { return p.Words.Is(t.Noun, "person") && t.Columns.Named(next.Low) != nil }
+	asks := func(w string) bool { return w != next.Low && !p.Words.Is(w, "idle", "self", "who") }
+	orders := p.Words.Is(p.Words.Clause(tokens, "").Verb, "action") && !slices.Contains(words, "of")
+	switch {
+	case next.Owns && (p.Words.Stems["person"][next.Stem] || superior):
+		return true
+	case superior && slices.ContainsFunc(words, asks) && !orders:
+		return true
+	}
+	return i > 0 && p.Words.Is(tokens[i-1].Low, "place") && slices.ContainsFunc(p.Open, ofPerson)
 }
 
 // goOn answers "and in Seattle?": the question before it with that value, or with it in the place of one.

@@ -67,13 +67,9 @@ func run(plan func() string) (e end) {
 	return end{text: plan()}
 }
 
-func answersIn(messages []agent.Message) (out []*speak.Answer) {
-	for i, m := range messages {
-		for _, res := range m.Results() {
-			out = append(out, speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res))
-		}
-	}
-	return out
+// latest is the tool of the last list; an empty one when there was none, or it is not open any more.
+func latest(p *planner) *declared.Tool {
+	return p.Named(append(p.lists, &speak.Answer{})[max(0, len(p.lists)-1)].Tool)
 }
 
 // further reports whether words ask for no more than the rows that come next in a list, in its own words or in those of the question before.
@@ -137,12 +133,14 @@ func (p *planner) onward(said string) string {
 		}
 		return before + " " + to
 	}
+	if m := lexicon.Holds.FindStringSubmatch(strings.Join(words, " ")); m != nil && p.Words.Is(m[1], lexicon.Measures...) && len(p.lists) > 0 {
+		return strings.Join(words, " ") + " " + lexicon.Counts.ReplaceAllString(before, "")
+	}
 	if m := lexicon.HowManyIn.FindStringSubmatch(strings.Join(words, " ")); m != nil && len(p.nouns) > 0 { // "how many in Seattle?"
 		return m[1] + " " + p.nouns[0] + " " + said[strings.Index(strings.ToLower(said), " "+m[2]+" ")+1:]
 	}
 	shown := func(w string) bool { // a column of what was shown
-		t := p.Named(append(p.lists, &speak.Answer{})[max(0, len(p.lists)-1)].Tool)
-		return !p.Lists(w) && t.Columns.First(func(f *declared.Field) bool { return f.Says(english.Stem(w)) }) != nil
+		return !p.Lists(w) && latest(p).Columns.First(func(f *declared.Field) bool { return f.Says(english.Stem(w)) }) != nil
 	}
 	if n := len(content); n > 0 && n < 3 && len(words) <= n+2 && !p.single && p.Words.Phrase("follow", words) == 0 && len(p.lists) > 0 && !slices.ContainsFunc(content, func(w string) bool { return !shown(w) }) { // "salaries"
 		return before + " with " + strings.Join(content, " ")
@@ -313,7 +311,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 // rank is how likely a reading is: by its words, then by what it is about. Figures, the asker's own record and the last list are likelier than others that say as much.
 func (p *planner) rank(r *match.Reading) int {
 	coded := slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Sort != "" }) // which one that tells it is about
-	listed := len(p.lists) > 0 && p.lists[len(p.lists)-1].Tool == r.Tool.Info.Name && !coded
+	listed := latest(p) == r.Tool && !coded
 	likelier := listed || r.Measure.Kind != "" || r.Target != nil && r.Target.Entity.Self
 	return 3*r.Score + map[bool]int{true: 7}[listed && p.refers] + map[bool]int{true: 2}[r.Strong] + map[bool]int{true: 1}[likelier]
 }
