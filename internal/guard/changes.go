@@ -17,7 +17,7 @@ const (
 // changes returns the line about a change that waits while the answer does not say
 // so, or about one that the answer reports and no tool did.
 func changes(a Answer, e Evidence, results func() *data) (c Correction) {
-	sentences := wording.Sentences(a.Whole())
+	sentences := wording.Sentences(longQuote.ReplaceAllString(a.Whole(), "“…”"))
 	report := reportOfChange(sentences, e, results)
 	if report != "" {
 		c.About = []string{report}
@@ -366,7 +366,7 @@ func hasPending(e Evidence) bool {
 	return slices.ContainsFunc(e.Calls, func(c Call) bool { return c.Outcome.Pending() != nil })
 }
 
-var quotedText = pattern.New(`“[^”]*”|"[^"]*"`)
+var quotedText, longQuote = pattern.New(`“[^”]*”|"[^"]*"`), pattern.New(`“[^”\n]*[.!?] [^”\n]*”`) // the latter of several sentences
 
 // withoutQuotes removes quoted text: others wrote it.
 func withoutQuotes(s string) string { return quotedText.ReplaceAllString(s, "…") }

@@ -119,6 +119,14 @@ func Said(tokens []Token) string {
 	return Text(slices.DeleteFunc(tokens, func(t Token) bool { return t.Text == "" }))
 }
 
+// As is another token in the place of this one, which [Said] still writes as the person did.
+func (t Token) As(other Token) Token {
+	if other.said = t.said; other.said == "" {
+		other.said = Text([]Token{t})
+	}
+	return other
+}
+
 // Kind is the form of a token.
 type Kind uint8
 

@@ -49,3 +49,12 @@ func spell(tok Token) string {
 	}
 	return tok.Low
 }
+
+func TestAnotherTokenIsSaidAsThePersonDid(t *testing.T) {
+	tokens := Read("close Rome's copy 4", today)
+	tokens[1] = tokens[1].As(Token{Text: "TICK-001", Kind: Code, Owns: true})
+	tokens[3] = tokens[3].As(Token{Text: "TICK-004", Kind: Code})
+	if got, want := Said(tokens), "close Rome's copy 4"; got != want || Text(tokens) != "close TICK-001's copy TICK-004" {
+		t.Errorf("got %q and %q, want %q", got, Text(tokens), want)
+	}
+}

@@ -111,7 +111,14 @@ func grouped(digits string) string {
 	return digits
 }
 
-// Said writes a value of the field of that name within a sentence, without a full stop of its own.
+// longText is how many words, less one, make a text that somebody wrote: it is quoted.
+const longText = 8
+
+// Said writes a value of the field of that name within a sentence, without a full stop of its own; a long text is quoted.
 func (f Field) Said(name string, value any) string {
-	return cmp.Or(strings.TrimSuffix(Markdown(f.Prose(name, f.Text(value, ""))), "."), "not recorded")
+	text := Markdown(f.Prose(name, f.Text(value, "")))
+	if _, isText := value.(string); isText && strings.Count(text, " ") >= longText {
+		return "“" + strings.NewReplacer("“", "‘", "”", "’").Replace(text) + "”"
+	}
+	return cmp.Or(strings.TrimSuffix(text, "."), "not recorded")
 }

@@ -57,3 +57,14 @@ func TestNamesOfIDsAndAmounts(t *testing.T) {
 		}
 	}
 }
+
+func TestLongTextsAreQuoted(t *testing.T) {
+	for text, want := range map[string]string{
+		"Late again.": "Late again",
+		"I closed it. The “cable” was loose on the second floor.": "“I closed it. The ‘cable’ was loose on the second floor.”",
+	} {
+		if got := (result.Field{}).Said("note", text); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

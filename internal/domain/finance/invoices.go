@@ -55,6 +55,9 @@ func (s *Server) invoices() []tool.Tool {
 			Said: `\b(outstanding|owed?|owes?|owing|receivables?)\b.*\b(customers?|clients?|us)\b|\b(customers?|clients?)\b.*\b(owe|outstanding)\b|\b(we are|are we) (being )?owed\b`,
 			Tell: "What customers owe is not kept here: invoices are those of vendors",
 		}, {
+			Said: `^who (pays|paid|is paying|has to pay)\b`,
+			Tell: "Who pays is not kept here, only for which department an invoice is",
+		}, {
 			Said: `\bwhen (was|were|did|is|are) .*\b(paid|pay)$`,
 			Tell: "When invoices were paid is not kept here, only when they were written and fall due",
 		}},
@@ -62,7 +65,7 @@ func (s *Server) invoices() []tool.Tool {
 }
 
 type listInvoices struct {
-	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=unpaid,enum=overdue" jsonschema_description:"Filter by invoice status; unpaid means pending or approved, overdue unpaid and past its due date" field:"aka.pending=waiting for approval|awaiting approval|waiting to be approved|waiting|unapproved|to be approved|needs approval,aka.unpaid=outstanding|open|to be paid|owe|owed,aka.overdue=past due|past their due date|past its due date|late on payment"`
+	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=unpaid,enum=overdue" jsonschema_description:"Filter by invoice status; unpaid means pending or approved, overdue unpaid and past its due date" field:"aka.pending=waiting for approval|awaiting approval|waiting to be approved|waiting|unapproved|to be approved|needs approval,aka.unpaid=outstanding|open|to be paid|owe|owed|are due,aka.overdue=past due|past their due date|past its due date|late on payment"`
 	Vendor        string   `json:"vendor,omitempty" jsonschema_description:"Filter by vendor name (partial match)" field:"aka=supplier"`
 	Department    string   `json:"department,omitempty" jsonschema_description:"Filter by department, by name or code"`
 	InvoiceNumber string   `json:"invoice_number,omitempty" jsonschema_description:"Only the invoice with this number, for example INV-2025-009" field:"like=INV-2025-004"`

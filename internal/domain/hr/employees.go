@@ -68,6 +68,9 @@ func (s *Server) employees() []tool.Tool {
 				Said: `\b(open|vacant|free) (positions?|roles?|jobs?)\b|\b(vacanc(y|ies)|birthdays?|job openings?)\b|\b(hiring|recruiting) for\b|\bhow old (is|are) ([^t]|t[^h]|th[^e]|the (employees|people|staff|team))|\bhow many (women|men)\b|\b(women|female|male|gender)\b|\b(employees?|people|who|colleagues?)( \w+){0,2} (left|quit|resigned|terminated)( the company)?$`,
 				Tell: "Vacancies, birthdays, ages, genders and people who left are not kept here",
 			}, {
+				Said: `^(list|show|what are|what|which)( (me|all|the|our))* departments( are there| exist| do we have)?$`,
+				Tell: "Departments have no list of their own; you can ask how many people work in each department",
+			}, {
 				Said: `\bwho (leads|runs|heads)\b|\b(head|leader) of \w+|\bdepartment heads?\b`,
 				Tell: "Who leads a department is not kept here, only who is whose manager",
 			}},

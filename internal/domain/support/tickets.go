@@ -17,11 +17,14 @@ var (
 func (s *Server) ticketTools() []tool.Tool {
 	return []tool.Tool{
 		tool.List(tool.Spec{
-			Name: "search_tickets", Title: "Search tickets", Ask: "Which tickets are open?", Allow: readers, Synonyms: []string{"issue", "problem", "complaint", "complain", "case"},
+			Name: "search_tickets", Title: "Search tickets", Ask: "Which tickets are open?", Allow: readers, Synonyms: []string{"issue", "problem", "complaint", "complain", "case", "bug", "incident"},
 			Description: "Search support tickets by words, status, priority or customer. " + grammar,
 			Lacks: []tool.Lack{{
 				Said: `^(\w+ ){0,3}(open|create|file|raise|add|submit|report|log) (a|an|another|new)\b.*\b(ticket|issue|problem|bug)\b|\bnew ticket\b`,
 				Tell: "Tickets can be read and closed here, not opened",
+			}, {
+				Said: `^(\w+ ){0,3}(delete|remove|escalate|assign|reassign|reopen|merge|update|change)\b.*\b(tickets?|issues?|bugs?|incidents?|tick-\d+)`,
+				Tell: "Tickets can be read and closed here, not assigned, changed or deleted",
 			}, {
 				Said: `^(notify|email|message|inform|tell|answer|write to|reply to) (the |our |this |that )?(customers?|clients?|reporter)\b`,
 				Tell: "Customers are not written to from here",
@@ -32,7 +35,7 @@ func (s *Server) ticketTools() []tool.Tool {
 			Noun: "tickets", Narrow: "more words, status, priority or customer", Untrusted: customerTexts,
 		}, s.searchTickets),
 		tool.Write(tool.Spec{
-			Name: "close_ticket", Title: "Close a ticket", Allow: writers, Synonyms: []string{"resolve", "solve", "mark", "issue", "case"},
+			Name: "close_ticket", Title: "Close a ticket", Allow: writers, Synonyms: []string{"resolve", "solve", "mark", "issue", "case", "bug", "incident"},
 			Description: "Close a support ticket. Needs a resolution of at least 10 characters, and " +
 				"a ticket_id such as TICK-004; search_tickets finds it. A person must approve it first; it cannot be undone.",
 			Untrusted: closingTexts,

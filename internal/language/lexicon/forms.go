@@ -14,7 +14,7 @@ var (
 	// FieldOf, "the due date?", asks for a field of one thing.
 	FieldOf = regexp.MustCompile(`^(?:(?:and )?(?:what|who|when|how much) (?:is|are) )?(?:(?:and )?(?:the|its|their|his|her) )?(\w+(?: \w+){0,2})$`)
 	// Holds, "which department has the most?", leaves out of what.
-	Holds = regexp.MustCompile(`^(?:and |so )?which \w+ (?:has|have|had|is|spent|got) the (\w+)$`)
+	Holds = regexp.MustCompile(`^(?:and |so )?(?:who|which \w+) (?:has|have|had|is|spent|got|owns|owned) the (\w+)(?: one)?$`)
 	// HowManyIn, "how many in Paris?", counts others of the same things.
 	HowManyIn = regexp.MustCompile(`^(?:and |so )?(how many) (?:are )?(in|at|from) `)
 	// Counts is "how many" and the like, before what is counted.

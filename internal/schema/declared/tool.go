@@ -103,7 +103,7 @@ func (t *Tool) readProse(x *lexicon.Lexicon, text string) {
 	words := slices.DeleteFunc(strings.Fields(bracketed.ReplaceAllString(text, "")), func(w string) bool { return strings.ContainsAny(w, "_`") }) // names of inputs and tools
 	first, rest, _ := strings.Cut(strings.Join(words, " "), ". ")
 	for i, w := range english.Prose(first) {
-		if i == 0 || x.Is(w, "action") {
+		if i == 0 || x.Is(w, "action") && !x.Is(w, "present") { // "open deals" are no order
 			t.orders[english.Stem(w)] = true
 		}
 	}
@@ -145,6 +145,11 @@ func (t *Tool) Lists() bool {
 	return !t.Writes() && needs == nil && (t.Info.Kind == result.List || slices.Contains([]string{"list", "search", "find"}, t.Verb))
 }
 
+// IsOfOne reports whether the tool answers from one thing of a list, which it says by what.
+func (t *Tool) IsOfOne() bool {
+	return !t.Writes() && !t.Lists() && !t.Own && t.Inputs.First(func(f *Field) bool { return f.From != "" }) != nil
+}
+
 // Missing is the first required input that the arguments do not hold, an id before others.
 func (t *Tool) Missing(args map[string]any) *Field {
 	misses := func(f *Field) bool { return f.Required && args[f.Name] == nil }
@@ -180,6 +185,16 @@ func (t *Tool) Relation(stem string) *Field {
 
 // Identified reports whether an input is the id of what a list is of: by it their rows meet.
 func (t *Tool) Identified(f *Field) bool { return f.Is(schema.ID) && t.IsAbout(f.Noun) }
+
+// Takes reports whether texts are values of one input that has a fixed set of them: of "high" and "critical" one takes the place of the other.
+func (t *Tool) Takes(values ...string) bool {
+	says := func(f *Field, text string) bool {
+		return slices.ContainsFunc(f.Phrased, func(p result.Phrase) bool { return strings.EqualFold(strings.Join(p.Words, " "), text) })
+	}
+	return t.Inputs.First(func(f *Field) bool {
+		return f.Is(schema.Choice) && !slices.ContainsFunc(values, func(v string) bool { return !says(f, v) })
+	}) != nil
+}
 
 // Called is the column by whose word rows are called: "surname", "title"; empty for none. The
 // names of other things in them are not theirs.

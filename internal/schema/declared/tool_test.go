@@ -15,7 +15,7 @@ import (
 var members = result.ToolInfo{
 	Name: "club.list_members", Title: "List members", Kind: result.List,
 	Description: "Show the members of a club (rowers, mostly). Needs no input.",
-	InputSchema: json.RawMessage(`{"type":"object","properties":{"coach_id":{"type":"string"},"sponsor_id":{"type":"string"},"town":{"type":"string"},"limit":{"type":"integer"}}}`),
+	InputSchema: json.RawMessage(`{"type":"object","properties":{"coach_id":{"type":"string"},"sponsor_id":{"type":"string"},"town":{"type":"string"},"tier":{"type":"string","enum":["gold","silver"]},"limit":{"type":"integer"}}}`),
 	OutputSchema: json.RawMessage(`{"type":"object","properties":{"data":{"type":"array","items":{"type":"object","properties":{
 		"name":{"type":"string"},"joined_on":{"type":"string","format":"date"},"next_visit_date":{"type":"string","format":"date"},"fee":{"type":"number"}}}}}}`),
 	Fields: &result.Fields{
@@ -43,6 +43,14 @@ func TestADeclarationIsReadInTheWordsOfQuestions(t *testing.T) {
 	}
 	if of := m.Relation(english.Stem("town")); of != nil {
 		t.Errorf("a town is %v", of)
+	}
+	if m.Takes("gold", "town") || !m.Takes("gold", "silver") || m.IsOfOne() {
+		t.Error("gold and silver are values of one input, and a list is of many")
+	}
+	one := declared.NewTool(lexicon.English(), result.ToolInfo{Name: "get_member", Kind: result.Read, InputSchema: members.InputSchema,
+		Fields: &result.Fields{Input: map[string]result.Field{"coach_id": {From: "list_coaches:id"}}}}, false)
+	if !one.IsOfOne() {
+		t.Error("a member is found by what a list of coaches has")
 	}
 	if in := m.Missing(nil); in != nil {
 		t.Errorf("needs %s", in.Name)

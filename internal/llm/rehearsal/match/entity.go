@@ -50,7 +50,7 @@ func (r *Reading) name(i int) {
 	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
-		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.Low(e.at-1) == "of" && !(r.x.IsOurs(r.Tool.Head) && r.isAnchor(e.at-2)), Named: (e.owns || r.Low(e.at-1) == "does" || r.Low(e.at-1) == "of" && r.Tokens[e.at].Kind == language.Quoted) && r.x.IsOurs(r.Tool.Head)}) // "what does Ada earn?" asks for none whose manager she is
+		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.Low(e.at-1) == "of" && !(r.x.IsOurs(r.Tool.Head) && r.isAnchor(e.at-2)), Named: (e.owns || r.Low(e.at-1) == "does" || slices.Contains([]string{"named", "called"}, r.Low(e.at-1)) || r.Low(e.at-1) == "of" && r.Tokens[e.at].Kind == language.Quoted) && r.x.IsOurs(r.Tool.Head)}) // "what does Ada earn?" asks for none whose manager she is
 	default:
 		return
 	}
@@ -70,6 +70,18 @@ func (r *Reading) name(i int) {
 		as = read
 	}
 	r.take(as, e.at, e.end-e.at, points)
+}
+
+// ofAnother reports whether an order says first another sort of thing than the tool changes: "delete the Acme deal" deletes no customer.
+func (r reader) ofAnother() bool {
+	for i := r.Order + 1; i < len(r.Tokens); i++ {
+		t := r.Tokens[i]
+		things := func(of *declared.Tool) bool { return of.Head == t.Stem && (of.Lists() || of.Writes()) }
+		if t.Kind == language.Word && !t.Owns && slices.ContainsFunc(r.c.All(), things) {
+			return r.Tool.Said(t.Stem) < declared.InSynonym && r.uses[i] != given
+		}
+	}
+	return false
 }
 
 // second reports whether an "and" joins the i-th token to a value.

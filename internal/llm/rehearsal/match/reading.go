@@ -54,9 +54,9 @@ func (c *Catalog) Identify(tokens []language.Token) {
 				return behind || like && t.Kind == language.Code && strings.HasPrefix(strings.ToUpper(t.Text), letters+"-")
 			})
 			if id != nil {
-				t.Text = id.Spelled(t.Text)
-				low := strings.ToLower(t.Text)
-				tokens[i] = language.Token{Text: t.Text, Low: low, Stem: low, Kind: language.Code, Owns: t.Owns, Sort: english.Stem(id.Noun)}
+				text := id.Spelled(t.Text)
+				low := strings.ToLower(text)
+				tokens[i] = t.As(language.Token{Text: text, Low: low, Stem: low, Kind: language.Code, Owns: t.Owns, Sort: english.Stem(id.Noun)})
 				break
 			}
 		}

@@ -175,6 +175,16 @@ func (r reader) choices() {
 				one := f.Is(schema.Order) && r.Has("ascending", "asc") || f.Is(schema.Order) && r.x.Is(r.Low(i), lexicon.Measures...) && r.isAnchor(i+1) && !english.Plural(r.Low(i+1)) // "the latest deal"
 				end := i + len(p.Words)
 				bound := r.x.Is(r.Low(i), "over", "under") && end < len(r.Tokens) && r.Tokens[end].Kind != language.Mark
+				doer := r.Tool.Columns.Found(func(f *declared.Field) bool {
+					return len(f.Words) == 2 && f.Words[1] == "by" && f.Stems[r.Tokens[i].Stem]
+				}).Name
+				if e := (Entity{}); doer != "" && r.x.Is(r.Low(i-1), "self") && r.Tool.Lists() && r.reads(i, p.Words) { // "did I approve"
+					e = r.entity(i - 1)
+					e.Column = doer
+					r.Filters = append(r.Filters, Filter{Entity: e})
+					r.take(given, i-1, 1+len(p.Words), 2)
+					continue
+				}
 				if bound || r.x.Is(r.Low(end), "unit") { // "over 5", "our sales team"
 					continue
 				}

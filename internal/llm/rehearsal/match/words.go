@@ -34,6 +34,7 @@ func (c *Catalog) Read(t *declared.Tool, clause lexicon.Clause) *Reading {
 	others := clause.Bulk && clause.Any(anyone) || clause.Has("they", "them", "their", "he", "him", "his", "she", "her")
 	switch {
 	case r.Negations > 0, len(r.left(unread)) > 0, r.waits(), ofMany, noun, r.Vague && !presents,
+		t.Writes() && reader{r}.ofAnother(),
 		others && t.Own && r.Target == nil && !clause.Any(self), // of whom one's own record tells nothing
 		!t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words),
 		t.Closed && !r.Strong && r.Has("who") && !r.x.IsOurs(t.Head):
@@ -57,7 +58,8 @@ func (c *Catalog) Attempt(t *declared.Tool, clause lexicon.Clause) *Reading {
 	}
 	r.choices()
 	for i := range r.Tokens {
-		if r.uses[i] == given && r.x.Is(r.Low(i), "self") && t.Lists() { // "did I close" is of one's own
+		known := slices.ContainsFunc(r.Filters, func(f Filter) bool { return f.Self && f.at == i })
+		if r.uses[i] == given && r.x.Is(r.Low(i), "self") && t.Lists() && !known { // "did I close" is of one's own
 			r.Filters = append(r.Filters, Filter{Entity: r.entity(i)})
 		}
 	}
@@ -132,7 +134,7 @@ func (r reader) word(i int) {
 	case r.Low(i-1) == "their" && r.Tool.Columns.First(func(f *declared.Field) bool { return f.Has(t.Low) }) != nil: // "with their managers"
 		r.uses[i], r.Asked[t.Stem] = meant, true
 	case english.Plural(t.Low) && r.x.Is(english.Singular(t.Low), "superior"): // are some of the rows, and a column of them
-	case lexicon.Doers.MatchString(r.Low(i+1)) && !r.x.IsOurs(r.Tool.Head) && r.Tool.Said(r.Tokens[i+1].Stem) < declared.InColumns && (i == 0 || r.x.Is(r.Low(i-1), "idle", "bulk")): // "account executives" are people
+	case weight > 0 && lexicon.Doers.MatchString(r.Low(i+1)) && !r.x.IsOurs(r.Tool.Head) && r.Tool.Said(r.Tokens[i+1].Stem) < declared.InColumns && (i == 0 || r.x.Is(r.Low(i-1), "idle", "bulk")): // "account executives" are people
 	case r.Tool.Lists() && r.x.IsOurs(r.Tool.Head) && lexicon.Doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < declared.InColumns.Weight(): // "all engineers" are people
 		r.Score, r.anchored, r.Strong = r.Score+declared.InSynonym.Weight(), true, true
 	case topic, isLocated(r, i), r.Low(i-1) == "and" && r.Low(i+1) == "" && r.x.Is(t.Low, "reading", "present"), another && r.Tool.Columns.Named(t.Low+"_"+r.Low(i+1)) == nil:

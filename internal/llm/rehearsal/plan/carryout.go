@@ -148,7 +148,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		if f.Located && len(l.Rows) == 0 {
 			l.Rows, known = ofPeople(p, r.Tool, some, f)
 		}
-		if f.Located && len(l.Rows) == 0 && !known && len(r.Filters) > 1 { // a place in what is searched for
+		if f.Located && len(l.Rows) == 0 && !known && (len(r.Filters) > 1 || len(f.Words) > 1) { // a place in what is searched for, or none
 			f.Located = false
 			l.Rows = slices.DeleteFunc(slices.Clone(some), func(one result.Row) bool { return !fits(p.Catalog, one, f) })
 		}
@@ -227,7 +227,8 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 			return f.Named && !one.Names(k) || f.Whose && (english.LastWord(k) == "by" || c.Words.Is(english.Words(k)[0], "superior")) || f.Located && len(english.Prose(text)) > len(f.Words)+1 && !strings.Contains(text, "in "+strings.ToLower(f.Text))
 		})
 	}
-	return english.Shared(f.Words, one.Words()) == len(f.Words)
+	words := one.Words()
+	return english.Shared(f.Words, words) == len(f.Words) || len(f.Words) > 1 && slices.Contains(words, strings.Join(f.Words, "")) // HealthCare
 }
 
 // owner reports whether a row says whose it is, and whether it is the asker's.

@@ -192,7 +192,7 @@ func (p *planner) smallTalk() string {
 			return e.orWait()
 		}
 	}
-	if says("which") && p.before != "" && strings.HasPrefix(p.answered, "There ") { // were counted
+	if says("which") && p.before != "" && counted.MatchString(p.answered) {
 		return run(func() string { return p.answer("list " + lexicon.Counts.ReplaceAllString(p.before, "")) }).orWait()
 	}
 	if says("back") && len(p.lists) > 0 && p.before != "" {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 	"countersign.dev/internal/schema/declared"
 )
@@ -194,7 +196,7 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 				likelier = append(likelier, own)
 			}
 			put := strings.Replace(text, value, strings.TrimSuffix(more, "'s"), 1)
-			if attempts = append(attempts, put); strings.Contains(text, " in "+value) && slices.ContainsFunc(tokens[:min(2, len(tokens))], func(t language.Token) bool { return p.Words.Is(t.Low, "place") }) { // another place takes the place of one
+			if attempts = append(attempts, put); c.Tool.Takes(value, more) || strings.Contains(text, " in "+value) && slices.ContainsFunc(tokens[:min(2, len(tokens))], func(t language.Token) bool { return p.Words.Is(t.Low, "place") }) { // another takes its place
 				likelier = append(likelier, put)
 			}
 		}
@@ -286,8 +288,25 @@ func (p *planner) perform(c choice) string {
 	nowhere := !located && !c[0].Topic && slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) // its rows have no such column
 	if first.none, first.vague = true, nowhere || c[0].Guesses() || slices.ContainsFunc(c[0].Values, known) && !located; first.vague && !first.shut {
 		first.text = decline(p.Catalog, c[0].Tokens)
+	} else if !first.shut {
+		first.text += elsewhere(p, c[0])
 	}
 	panic(first)
+}
+
+// elsewhere says in which lists, all closed to the person, the values of a question may be, too: "value of Pilot" may ask for a deal; empty where in none.
+func elsewhere(p *planner, found *match.Reading) string {
+	var rows, roles []string
+	for _, t := range p.Closed {
+		if r := p.Read(t, found.Clause); r != nil && t.Lists() && !r.Guesses() && !r.Searches() && len(r.Values) > 0 && r.Score >= found.Score-1 {
+			rows, roles = append(rows, t.Rows), append(roles, t.Info.Roles...)
+		}
+	}
+	if len(rows) == 0 || found.Strong && len(found.Tokens) > 0 && found.Plural {
+		return ""
+	}
+	slices.Sort(roles)
+	return fmt.Sprintf("\n\nIt may be among the %s, which are not open to you: it takes one of these roles: %s.", result.Join(rows, "or"), result.Join(slices.Compact(roles), "or"))
 }
 
 // order carries an order out. One that may mean things of several sorts ("delete Kestrel") is looked up in each, and the person has to say which if several have it. A full name is a person's if somebody has it.

@@ -88,6 +88,7 @@ var (
 	telling  = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$`)
 	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
 	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`)
+	counted  = regexp.MustCompile(`^There (?:is|are) (?:more than )?\d`)
 	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n`)
 )
 
@@ -111,7 +112,8 @@ func (p *planner) onward(said string) string {
 		return before + " " + by
 	}
 	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") || strings.Trim(w, "0123456789") == "" })
-	if short := len(content) > 0 && len(content) < 4 && measures(p.Words, content[:1]); short || measures(p.Words, words) { // "what's the total value?"
+	value := len(content) == 1 && latest(p).Takes(content[0])                                                                           // a priority that is high
+	if short := len(content) > 0 && len(content) < 4 && measures(p.Words, content[:1]); !value && (short || measures(p.Words, words)) { // "what's the total value?"
 		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
 	}
 	if of := lexicon.Theirs.FindStringSubmatch(said); of != nil && before != "" && !p.single {
@@ -292,7 +294,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
 		case r == nil || t.Closed && !r.Strong && r.Searches() || t.Writes() && !r.Strong && r.Target == nil && (t.Closed || len(r.Values) == 0 && clause.Remark == "") || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
-		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(schema.ID): // something of many, which it tells of one
+		case !t.Writes() && r.Target == nil && (t.Missing(r.Args).Is(schema.ID) || len(r.Args) == 0 && t.IsOfOne()): // something of many, which it tells of one
 		case t.Closed:
 			closed = append(closed, r)
 		default:
@@ -321,13 +323,15 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	clause := c.Words.Clause(tokens, "")
 	lacks := lacking(c, tokens)
 	likely := ranked(c, clause)
-	orders := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return !r.Strong || !r.Tool.IsOrdered(c.Words, clause) })
+	ordered := slices.DeleteFunc(slices.Clone(likely), func(r *match.Reading) bool { return !r.Strong || !r.Tool.IsOrdered(c.Words, clause) })
 	plainly := clause // a denial or a question is no lack of a tool
 	plainly.Negations, plainly.Unsure, plainly.Asks = 0, false, false
-	why := map[bool]string{true: fmt.Sprintf(" because I have no way to %q this", result.Markdown(clause.Verb))}[!slices.ContainsFunc(c.Open, func(t *declared.Tool) bool { return t.IsOrdered(c.Words, plainly) }) && c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")]
-	for i, r := range append(orders, likely...) {
+	orders := c.Words.Is(clause.Verb, "action") && !clause.Asks && !c.Words.Is(clause.Verb, "reading", "present", "inventing")
+	known := slices.ContainsFunc(c.Open, func(t *declared.Tool) bool { return t.IsOrdered(c.Words, plainly) })
+	why := map[bool]string{true: fmt.Sprintf(" because I have no way to %q this", result.Markdown(clause.Verb))}[orders && !known]
+	for i, r := range append(ordered, likely...) {
 		unread := result.Markdown(r.Unread())
-		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) && (r.Strong || r.Target != nil) || r.Strong && !r.Tool.Writes()); {
+		switch closed := r.Tool.Closed && (r.Tool.IsOrdered(c.Words, clause) && (r.Strong || r.Target != nil) || r.Strong && !r.Tool.Writes() && !orders); {
 		case lacks != "":
 			return "I can't do that here. " + lacks + "; " + offer(c, clause)
 		case i < 3 && r.Tool.Closed && r.Tool.Lists() && !c.Words.Is(clause.Verb, "action") && r.Tool.Columns.First(func(f *declared.Field) bool {

@@ -203,7 +203,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + map[bool]string{true: "more than "}[l.More] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
 		answer = "I found no " + r.Tool.Rows + which + " that you can see." + map[bool]string{true: " I looked for these words."}[r.Searches()]
-	case r.Measure.Kind != "" && (r.Measure.Kind != "sum" || len(l.Rows) > 1 || askedField(r, first) == ""):
+	case r.Measure.Kind != "" && (r.Measure.Kind != "sum" || len(l.Rows) > 1 || askedField(r, first) == "" || len(r.Filters) > 0):
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
 		answer = field(r, result.Markdown(first.Name())+"'s", first.Name(), first)
@@ -226,7 +226,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	return answer + map[bool]string{true: ` Say "next page" to see them.`}[l.More && r.Measure.Kind == ""]
 }
 
-var asking = regexp.MustCompile(`(?i)^(?:did|do|have|has) (?:i|we) `)
+var asking = regexp.MustCompile(`(?i)^(?:(?:did|do|have|has) (?:i|we)|are|is) `)
 
 // narrowed says in brackets what a list was kept to, in the question's words.
 func narrowed(r *match.Reading, about Thing) string {
@@ -238,7 +238,7 @@ func narrowed(r *match.Reading, about Thing) string {
 		noun := map[bool]string{false: r.Target.Input.Noun + ": "}[r.Tool.IsAbout(r.Target.Input.Noun)]
 		parts = append(parts, noun+map[bool]string{true: "you", false: about.Name}[r.Target.Entity.Self])
 	}
-	if slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return f.Self }) {
+	if slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return f.Self && f.Column == "" }) {
 		parts = append(parts, "yours")
 	}
 	for i := len(parts) - 1; i > 0; i-- {
