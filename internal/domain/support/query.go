@@ -125,6 +125,25 @@ func (q Query) Any() Query {
 // IsAny reports whether one of the terms is enough. Otherwise a row has them all.
 func (q Query) IsAny() bool { return q.any }
 
+// grouped is the query with its long numbers in groups of three digits, as texts have
+// them: 10000 is 10,000. It reports whether there are any.
+func (q Query) grouped() (Query, bool) {
+	is := false
+	q.with = slices.Clone(q.with)
+	for i, t := range q.with {
+		digits := t.Words[0]
+		if len(t.Words) > 1 || t.Prefix || len(digits) < 4 || strings.Trim(digits, "0123456789") != "" {
+			continue
+		}
+		var words []string
+		for ; len(digits) > 3; digits = digits[:len(digits)-3] {
+			words = slices.Insert(words, 0, digits[len(digits)-3:])
+		}
+		q.with[i], is = Term{Words: slices.Insert(words, 0, digits)}, true
+	}
+	return q, is
+}
+
 // Nothing reports whether there is nothing to search for.
 func (q Query) Nothing() bool { return !q.every && len(q.with) == 0 }
 

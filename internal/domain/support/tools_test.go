@@ -64,6 +64,10 @@ func TestWordsAreFoundAsPeopleTypeThem(t *testing.T) {
 		if ids := ticketIDs(t, both); !slices.Equal(ids, []string{"TICK-001"}) || both.Page().Remark != "" {
 			t.Errorf("two words that a ticket has: %v, %+v", ids, both.Page())
 		}
+		number := h.CallAs("dan.williams", "search_tickets", `{"query":"10000 rows"}`)
+		if ids := ticketIDs(t, number); !slices.Equal(ids, []string{"TICK-002"}) || number.Page().Remark != "" {
+			t.Errorf("a number that a ticket writes with a comma: %v, %+v", ids, number.Page())
+		}
 		const said = "Nothing has all of these words; these have some of them."
 		var either []string
 		for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
