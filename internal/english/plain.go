@@ -32,6 +32,7 @@ var instead = map[string]string{
 	"number of employees":         "headcount, head count, staff count",
 	"500000":                      "half a million",
 	"1000000":                     "a million",
+	"how is the pipeline":         "how are sales, how are sales going, how are sales doing, how are our sales going, how is business, how is business going",
 	"is ready":                    "should i work on, can i work on, should i do",
 	"report to":                   "work for, works for, work under, works under, working for, working under, managed by, led by",
 	"phone":                       "phone number, phone numbers, telephone number, telephone numbers, mobile number",

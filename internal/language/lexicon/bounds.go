@@ -1,6 +1,7 @@
 package lexicon
 
 import (
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/language"
@@ -36,4 +37,24 @@ func (x *Lexicon) Bounds(c Clause, i int) Bounds {
 		}
 	}
 	return Bounds{At: i, End: i + 1}
+}
+
+// Rebound is a question without the bounds whose place the next one takes, or that it
+// contradicts: of "over 10k", then "under 5k", the first.
+func (x *Lexicon) Rebound(question, next []language.Token) []language.Token {
+	bound := func(tokens []language.Token, i int) (Bounds, bool) {
+		b := x.Bounds(Clause{Tokens: tokens}, i)
+		return b, tokens[i].Kind == language.Number && b.Side != schema.Neither
+	}
+	for j, new := range next {
+		end, is := bound(next, j)
+		for i, old := range question {
+			b, was := bound(question, i)
+			against := (old.Value-new.Value)*float64(end.Side) >= 0
+			if is && was && (b.Side == end.Side || against) {
+				return x.Rebound(slices.Concat(question[:b.At], question[b.End:]), next)
+			}
+		}
+	}
+	return question
 }

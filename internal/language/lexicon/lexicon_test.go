@@ -63,3 +63,18 @@ func TestASentenceBeforeAQuestionIsNoneOfIt(t *testing.T) {
 		}
 	}
 }
+
+func TestABoundTakesThePlaceOfAnother(t *testing.T) {
+	for question, want := range map[string]string{
+		"deals over 100":                     "deals",
+		"deals over 20 of Ada":               "deals over 20 of Ada",
+		"deals under 80 in Rome":             "deals in Rome",
+		"deals at least 60 and under 70 now": "deals and now",
+		"the 99 deals":                       "the 99 deals",
+	} {
+		x := English()
+		if got := language.Text(x.Rebound(language.Read(question, time.Time{}), language.Read("under 50", time.Time{}))); got != want {
+			t.Errorf("%q: got %q, want %q", question, got, want)
+		}
+	}
+}

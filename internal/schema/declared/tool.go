@@ -145,9 +145,11 @@ func (t *Tool) Lists() bool {
 	return !t.Writes() && needs == nil && (t.Info.Kind == result.List || slices.Contains([]string{"list", "search", "find"}, t.Verb))
 }
 
-// IsOfOne reports whether the tool answers from one thing of a list, which it says by what.
-func (t *Tool) IsOfOne() bool {
-	return !t.Writes() && !t.Lists() && !t.Own && t.Inputs.First(func(f *Field) bool { return f.From != "" }) != nil
+// LacksOne reports whether the tool answers from one thing of a list, and no argument says which.
+func (t *Tool) LacksOne(args map[string]any) bool {
+	from := func(f *Field) bool { return f.From != "" }
+	given := func(f *Field) bool { return (f.From != "" || f.Is(schema.ID)) && args[f.Name] != nil }
+	return t.Info.Kind == result.Read && !t.Own && t.Inputs.First(from) != nil && t.Inputs.First(given) == nil
 }
 
 // Missing is the first required input that the arguments do not hold, an id before others.

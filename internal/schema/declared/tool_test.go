@@ -44,12 +44,12 @@ func TestADeclarationIsReadInTheWordsOfQuestions(t *testing.T) {
 	if of := m.Relation(english.Stem("town")); of != nil {
 		t.Errorf("a town is %v", of)
 	}
-	if m.Takes("gold", "town") || !m.Takes("gold", "silver") || m.IsOfOne() {
+	if m.Takes("gold", "town") || !m.Takes("gold", "silver") || m.LacksOne(nil) {
 		t.Error("gold and silver are values of one input, and a list is of many")
 	}
 	one := declared.NewTool(lexicon.English(), result.ToolInfo{Name: "get_member", Kind: result.Read, InputSchema: members.InputSchema,
 		Fields: &result.Fields{Input: map[string]result.Field{"coach_id": {From: "list_coaches:id"}}}}, false)
-	if !one.IsOfOne() {
+	if !one.LacksOne(map[string]any{"town": "Rome"}) || one.LacksOne(map[string]any{"coach_id": "7"}) {
 		t.Error("a member is found by what a list of coaches has")
 	}
 	if in := m.Missing(nil); in != nil {

@@ -131,6 +131,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		}
 		r.Filters = append(r.Filters, theirs)
 	}
+	narrowing := len(r.Filters)
 	for i, f := range r.Filters {
 		r.Filters[i].Also = calledSo(p, r.Tool, f, args)
 	}
@@ -157,7 +158,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 			l.Remark = map[bool]string{true: "Nothing has all of these words; these have some of them."}[len(l.Rows) > 0]
 		}
 		if len(l.Rows) == 0 && f.Text != "" && !known {
-			if len(r.Args)+len(r.Filters) > 1 || f.Self { // another value may be why
+			if len(r.Args)+narrowing > 1 || f.Self { // another value may be why
 				panic(end{none: true, text: speak.List(r, about, l, 0)})
 			}
 			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), "for"), f.Text, l.More, read)})

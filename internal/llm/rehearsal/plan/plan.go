@@ -265,7 +265,7 @@ func (p *planner) perform(c choice) string {
 	for _, r := range c[:min(4, len(c))] {
 		e := run(func() string { return p.carryOut(r) })
 		if e.shut && !e.none && !e.waits && refused.text == "" { // it may be another sort of thing, which is open
-			if refused = e; r.Score < c[0].Score && first.text != "" { // and likelier
+			if refused = e; first.text != "" && (r.Score < c[0].Score || r.Target != nil && r.Target.Entity.Code) { // and likelier
 				refused.text = ""
 			}
 			continue
@@ -326,7 +326,7 @@ func (p *planner) order(c choice) string {
 	}
 	refused := listed(p, closed)
 	if i := slices.IndexFunc(closed, func(r *match.Reading) bool { return r.MeansPerson(1) || r.MeansPerson(2) }); refused == nil && i >= 0 {
-		refused = closed[i]
+		refused = oneOf(closed[i], closed)
 	}
 	switch {
 	case len(p.reads) > 0:
@@ -337,6 +337,22 @@ func (p *planner) order(c choice) string {
 		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
 	}
 	return p.carryOut(append(found, c[0])[0])
+}
+
+// oneOf is a refused order for a thing whose sort it does not say, of all the sorts that it may mean.
+func oneOf(refused *match.Reading, closed choice) *match.Reading {
+	one, of, nouns := *refused, *refused.Tool, []string(nil)
+	for _, r := range closed {
+		if r.Tool.Writes() && !r.Strong && r.Target != nil {
+			nouns, of.Info.Roles = append(nouns, r.Tool.Noun), append(slices.Clone(of.Info.Roles), r.Tool.Info.Roles...)
+		}
+	}
+	if len(nouns) < 2 || refused.Strong || refused.MeansPerson(2) {
+		return refused
+	}
+	slices.Sort(of.Info.Roles)
+	of.Noun, of.Info.Roles, one.Tool = result.Join(nouns, "or"), slices.Compact(of.Info.Roles), &of
+	return &one
 }
 
 // listed is the order for something that a list which is open has, or nil: what "delete Acme" means without the word for its sort.

@@ -109,7 +109,7 @@ func measures(x *lexicon.Lexicon, words []string, or ...string) bool {
 func (p *planner) onward(said string) string {
 	words, before := language.Lows(language.Read(said, p.Today)), strings.Trim(p.before, " ?!.")
 	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") || p.Words.Phrase("over", strings.Fields(by))+p.Words.Phrase("under", strings.Fields(by)) > 0 && len(p.lists) > 0 { // "over 200k"
-		return before + " " + by
+		return language.Text(p.Words.Rebound(language.Read(before, p.Today), language.Read(by, p.Today))) + " " + by
 	}
 	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") || strings.Trim(w, "0123456789") == "" })
 	value := len(content) == 1 && latest(p).Takes(content[0])                                                                           // a priority that is high
@@ -294,7 +294,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
 		case r == nil || t.Closed && !r.Strong && r.Searches() || t.Writes() && !r.Strong && r.Target == nil && (t.Closed || len(r.Values) == 0 && clause.Remark == "") || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
-		case !t.Writes() && r.Target == nil && (t.Missing(r.Args).Is(schema.ID) || len(r.Args) == 0 && t.IsOfOne()): // something of many, which it tells of one
+		case !t.Writes() && r.Target == nil && (t.Missing(r.Args).Is(schema.ID) || t.LacksOne(r.Args)): // something of many, which it tells of one
 		case t.Closed:
 			closed = append(closed, r)
 		default:
