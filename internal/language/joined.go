@@ -99,6 +99,9 @@ func Each(tokens []Token) (ways [][][]Token) {
 		return nil
 	}
 	begin := begins(tokens, k)
+	if begin > 0 && tokens[begin-1].Low == "between" { // a range
+		return nil
+	}
 	from := k + 1
 	if begin > 0 && tokens[from].Low == tokens[begin-1].Low && from < len(tokens)-1 { // "in Sales and in Support"
 		from++

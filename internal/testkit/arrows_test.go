@@ -104,7 +104,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/language":            {ours: []string{"calendar", "english"}},
 	"internal/language/lexicon":    {ours: []string{"english", "language", "schema"}, outside: []string{"go.yaml.in/yaml"}},
 	"internal/llm/rehearsal/match": {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "result", "schema", "schema/declared"}},
-	"internal/llm/rehearsal/speak": {ours: []string{"agent", "english", "language", "llm/rehearsal/match", "result", "schema", "schema/declared"}},
+	"internal/llm/rehearsal/speak": {ours: []string{"agent", "english", "language", "llm/rehearsal/match", "result", "schema/declared"}},
 	"internal/llm/rehearsal/plan":  {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/speak", "result", "schema", "schema/declared"}},
 	"internal/upstream":            {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// the file of connected servers is plain data: rules that upstream enforces, and addresses that connected makes adapters of.

@@ -149,7 +149,7 @@ type listBudgets struct {
 	Department string `json:"department,omitempty" jsonschema_description:"Only this department, by name or code (default: the whole company)"`
 	FiscalYear int    `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Only this fiscal year (default: every year)" field:"show=year"`
 	Quarter    string `json:"quarter,omitempty" jsonschema:"enum=Q1,enum=Q2,enum=Q3,enum=Q4" jsonschema_description:"Amounts of this quarter instead of the whole year. Without fiscal_year: of the current one"`
-	Status     string `json:"status,omitempty" jsonschema:"enum=draft,enum=submitted,enum=approved,enum=active,enum=closed" jsonschema_description:"Only budgets in this status; submitted are the drafts that wait for approval" field:"aka.submitted=waiting for approval|awaiting approval|waiting|unapproved|to be approved|needs approval"`
+	Status     string `json:"status,omitempty" jsonschema:"enum=draft,enum=submitted,enum=approved,enum=active,enum=closed" jsonschema_description:"Only budgets in this status; submitted are the drafts that wait for approval" field:"aka.draft=not approved|not yet approved|unapproved,aka.submitted=not approved|not yet approved|waiting for approval|awaiting approval|waiting|unapproved|to be approved|needs approval"`
 }
 
 const pageOfBudgets = selectBudget + `

@@ -71,6 +71,9 @@ func (s *Server) employees() []tool.Tool {
 				Said: `^(list|show|what are|what|which)( (me|all|the|our))* departments( are there| exist| do we have)?$`,
 				Tell: "Departments have no list of their own; you can ask how many people work in each department",
 			}, {
+				Said: `\b(delete|close|remove|deactivate|cancel) my (own )?(account|user|login|profile|employee record)\b`,
+				Tell: "Nobody can delete their own account; ask your HR department",
+			}, {
 				Said: `\bwho (leads|runs|heads)\b|\b(head|leader) of \w+|\bdepartment heads?\b`,
 				Tell: "Who leads a department is not kept here, only who is whose manager",
 			}},

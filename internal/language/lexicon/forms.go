@@ -9,6 +9,10 @@ import (
 var (
 	// Opening is a sentence about the person before their question: "Hi, I'm new here."
 	Opening = regexp.MustCompile(`(?i)^(?:(?:hi|hello|hey|good \w+)[ ,]+(?:there,? )?)?(?:i am|i'm|im|we are|we're) (?:new|just|trying|looking|preparing|working|in|on|from|with|a|an|the)\b[\w ,']{0,60}[.!] +`)
+	// Detail, "tell me more about the first", asks for one of what was shown.
+	Detail = regexp.MustCompile(`(?i)^(?:show |tell |give )?(?:me )?(?:more|the|all)?(?: details?)? ?(?:about|on|of) the (first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?: one)?\W*$`)
+	// Inside, "what items are in it?", asks for all of one thing.
+	Inside = regexp.MustCompile(`(?i)^(?:and )?(?:what (?:items |lines )?(?:is|are|'s) in|show (?:me )?(?:the )?(?:items|lines|details) (?:in|of)|(?:more )?details (?:of|on|about)) it\W*$|^(?:show |give )?(?:me )?(?:the |more )?details\W*$`)
 	// Theirs, "their salaries", asks for a field of what was shown.
 	Theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
 	// FieldOf, "the due date?", asks for a field of one thing.
@@ -22,6 +26,10 @@ var (
 	// Them is what was shown, in the words of the next question.
 	Them = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
 	kept = regexp.MustCompile(`(?i)^(?:and |so |but )?(?:(which|who|how many) (?:ones? )?of (?:them|those|these) (.+?)|(which|how many) (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+)|(which) ones? (.+?)|(?:(?:are|is|do|have) )?(?:there )?any (?:of (?:them|those|these) )?(?:that )?((?:\w+ ){0,3}\w+))\W*$`)
+	// OfThem says that a question keeps some of what was shown.
+	OfThem = regexp.MustCompile(`(?i)\bof (?:them|those|these)\b`)
+	// Teams, "show me team Rome", are one's own where no other is said.
+	Teams = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`)
 	// SearchFor, "search for logins", does not say where.
 	SearchFor = regexp.MustCompile(`^(?i)(?:search|look) for (.+)$`)
 	// Deed asks where or how something is done, or where a name of code is.

@@ -30,6 +30,12 @@ func English() *Lexicon {
 // Measures lists the sections of words that ask for something of all rows; the first three do not stand alone.
 var Measures = []string{"sort", "upcoming", "compare", "count", "sum", "average", "newest", "oldest", "highest", "lowest"}
 
+// Measured reports whether words ask for a measure, an order or a reason of what was shown
+// before, or for something of other sections.
+func (x *Lexicon) Measured(words []string, or ...string) bool {
+	return slices.ContainsFunc(append(or, Measures[3:]...), func(section string) bool { return x.Only(section, words) }) || x.Phrase("sort", words) > 0 || slices.Equal(words, []string{"why"})
+}
+
 // MayBeValue reports whether a word could be somebody's name or another value.
 func (x *Lexicon) MayBeValue(word string) bool {
 	return !x.Stems["action"][english.Stem(word)] && !x.Is(word, "judgement", "condition", "negation", "self", "pronoun", "further") && !x.Is(word, Measures...)

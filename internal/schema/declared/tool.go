@@ -133,6 +133,18 @@ func (t *Tool) Column(name string) *Field {
 	return New(schema.Property{Name: name}, result.Field{})
 }
 
+// Order is what rows are sorted by, within a sentence.
+func (t *Tool) Order(key string) string {
+	switch f := t.Column(key); {
+	case f.Is(schema.Date) && !strings.Contains(f.Head(key), "date"): // "hired"
+		return "date " + strings.TrimSuffix(f.Head(key), " at")
+	case f.Is(schema.Title) && len(f.Words) > 1 && t.IsAbout(f.Words[0]): // "deal"
+		return f.Words[1]
+	default:
+		return f.Head(key)
+	}
+}
+
 // Meta is what is declared of a column besides its schema.
 func (t *Tool) Meta(name string) result.Field { return t.Column(name).Field }
 

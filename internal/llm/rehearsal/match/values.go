@@ -164,7 +164,7 @@ func (r reader) choices() {
 				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.Low(i-1), "idle") && r.Tool.Said(r.Tokens[i-1].Stem) == declared.Nowhere                                                                                                                    // "Acme Enterprise"
 				state := strings.HasSuffix(strings.Join(p.Words, " "), "ed") && !strings.HasSuffix(r.Low(i), "ed")
 				happened := f.Is(schema.Choice) && r.Tool.Columns.Found(func(f *declared.Field) bool {
-					return f.Is(schema.Date) && (dated && slices.Contains(f.Synonyms, r.Low(i)) || state && r.Low(i) != "" && f.Also[r.Tokens[i].Stem])
+					return f.Is(schema.Date) && (dated && slices.Contains(f.Synonyms, r.Low(i)) || state && !r.Has("did") && r.Low(i) != "" && f.Also[r.Tokens[i].Stem])
 				}).Name != "" // "opened this week", "what closes next"
 				if f.Is(schema.Choice) && r.taken(f) && (r.Low(i-1) == "and" || r.Low(i-1) == "or") && r.reads(i, p.Words) {
 					r.Negations++ // "high and critical tickets" are two questions

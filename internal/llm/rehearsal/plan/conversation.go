@@ -82,13 +82,25 @@ func (p *planner) read(messages []agent.Message) {
 		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return further(p.Words, p.Named(a.Tool), said, p.before) }):
 		case m.Role == agent.User && meant(p, said, messages[i:]) != "":
 			fresh, p.before, p.sorted = true, meant(p, said, messages[i:]), ""
-		case m.Role == agent.User && (p.before == "" || !measures(p.Words, language.Lows(said), "further", "more")):
-			fresh, p.before, p.sorted = true, p.onward(m.Text()), ""
+			p.basis = p.before
+		case m.Role == agent.User && (p.before == "" || !p.Words.Measured(language.Lows(said), "further", "more")):
+			whole, basis := p.onward(m.Text()), cmp.Or(p.basis, p.before)
+			if basis == "" || !asksOfThem(m.Text(), strings.Trim(whole, " ?!."), strings.Trim(basis, " ?!.")) {
+				basis = whole
+			}
+			fresh, p.before, p.basis, p.sorted = true, whole, basis, ""
 		case m.Role == agent.User && (p.Words.Phrase("sort", language.Lows(said)) > 0 || slices.ContainsFunc(language.Lows(said), func(w string) bool { return p.Words.Is(w, "highest", "lowest", "newest", "oldest") })):
 			fresh, p.sorted = true, strings.Trim(m.Text(), " ?!.")
 		}
 	}
 	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
+}
+
+// asksOfThem reports whether a message, as a whole question, asks something of the rows of the one before it and keeps them all: "who owns them?", "their salaries".
+func asksOfThem(said, whole, before string) bool {
+	_, kept := lexicon.Kept(said)
+	fields := lexicon.Theirs.MatchString(said) || strings.HasPrefix(whole, before+" with ")
+	return fields || kept == "" && lexicon.Them.MatchString(said) && strings.HasSuffix(whole, before)
 }
 
 // meant is the whole question of one that goes on with the one before it: "and next week?", "and Ada's?"; empty for any other.
@@ -199,12 +211,16 @@ func (p *planner) smallTalk() string {
 		return run(func() string { return p.answer(cmp.Or(p.asked, p.before)) }).orWait()
 	}
 	figures := func(t language.Token) bool { return t.Kind == language.Number }
-	if page := p.nextPage(tokens, p.Words.Only("more", language.Lows(slices.DeleteFunc(slices.Clone(tokens), figures))) || strings.Contains(p.answered, `Say "next page"`) && says("sure")); page != "" || len(p.lists) == 0 && !lexicon.Theirs.MatchString(p.said) || p.onward(p.said) == p.said {
+	if lexicon.Detail.MatchString(p.said) || lexicon.Inside.MatchString(p.said) {
+		return "" // of one, not more of them
+	}
+	offered := strings.Contains(p.answered, `Say "next page"`) || unsaid.MatchString(p.answered)
+	if page := p.nextPage(tokens, p.Words.Only("more", language.Lows(slices.DeleteFunc(slices.Clone(tokens), figures))) || offered && says("sure")); page != "" || len(p.lists) == 0 && !lexicon.Theirs.MatchString(p.said) || p.onward(p.said) == p.said {
 		return page
 	}
 	asked := p.onward(p.said)
 	e := run(func() string { return p.answer(asked) })
 	_, kept := lexicon.Kept(p.said)
-	narrowed := !e.vague && (p.Words.Phrase("narrow", words) > 0 || kept != "") || words[0] == "by" || lacking(p.Catalog, language.Read(asked, p.Today)) != "" // to what nothing is
+	narrowed := !e.vague && (p.Words.Phrase("narrow", words) > 0 || kept != "") || kept != "" && lexicon.OfThem.MatchString(p.said) || words[0] == "by" || lacking(p.Catalog, language.Read(asked, p.Today)) != "" // to what nothing is
 	return map[bool]string{false: e.orWait(), true: map[bool]string{true: e.text}[narrowed]}[e.none]
 }

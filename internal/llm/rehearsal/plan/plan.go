@@ -18,8 +18,11 @@ import (
 
 // answer plans a whole question, which may be several.
 func (p *planner) answer(question string) string {
-	question = lexicon.Opening.ReplaceAllString(question, "")
-	return p.reply(language.Read(teams.ReplaceAllString(question, "${1}my $2"), p.Today))
+	question = lexicon.Detail.ReplaceAllString(lexicon.Opening.ReplaceAllString(question, ""), "show the $1 one")
+	if p.single && p.subject != "" {
+		question = lexicon.Inside.ReplaceAllString(question, "show it")
+	}
+	return p.reply(language.Read(lexicon.Teams.ReplaceAllString(question, "${1}my $2"), p.Today))
 }
 
 // reply answers each of several questions, or else one: as one, or as parts that each stand alone.

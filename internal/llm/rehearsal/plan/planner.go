@@ -29,6 +29,7 @@ type planner struct {
 	reads    []agent.Call    // the calls that are still missing
 	writes   []agent.Call    // and those that change something
 	before   string          // the question before it
+	basis    string          // that question, without what was asked of its rows since
 	sorted   string          // by what its list was sorted then
 	asked    string          // the last question that listed rows
 	subject  string          // the person or thing of the last record that was shown
@@ -87,7 +88,6 @@ var (
 	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]*(?:manager|boss|owner|reviewer|approver|contact|lead|assignee|agent|assigned to|approved by|submitted by) is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? |^\*\*(?:([A-Z]+-\d[-\d]*)[^*]*|([^*\n]+))\*\*: |^([A-Z]+-\d[-\d]*): [a-z]`)
 	telling  = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$`)
 	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
-	teams    = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`)
 	counted  = regexp.MustCompile(`^There (?:is|are) (?:more than )?\d`)
 	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n`)
 )
@@ -100,20 +100,15 @@ func pointsAt(answer string) string {
 	return cmp.Or(append(pointing.FindStringSubmatch(answer), "", "")[1:]...)
 }
 
-// measures reports whether words ask for a measure, an order or a reason of what was shown before, or for something of other sections.
-func measures(x *lexicon.Lexicon, words []string, or ...string) bool {
-	return slices.ContainsFunc(append(or, lexicon.Measures[3:]...), func(section string) bool { return x.Only(section, words) }) || x.Phrase("sort", words) > 0 || strings.Join(words, " ") == "why"
-}
-
 // onward joins what goes on with a question to it: "which of them are paid?", "how many are there?", "sort them by date".
 func (p *planner) onward(said string) string {
-	words, before := language.Lows(language.Read(said, p.Today)), strings.Trim(p.before, " ?!.")
+	words, before := language.Lows(language.Read(said, p.Today)), strings.Trim(cmp.Or(p.basis, p.before), " ?!.")
 	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") || p.Words.Phrase("over", strings.Fields(by))+p.Words.Phrase("under", strings.Fields(by)) > 0 && len(p.lists) > 0 { // "over 200k"
 		return language.Text(p.Words.Rebound(language.Read(before, p.Today), language.Read(by, p.Today))) + " " + by
 	}
 	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") || strings.Trim(w, "0123456789") == "" })
-	value := len(content) == 1 && latest(p).Takes(content[0])                                                                           // a priority that is high
-	if short := len(content) > 0 && len(content) < 4 && measures(p.Words, content[:1]); !value && (short || measures(p.Words, words)) { // "what's the total value?"
+	value := len(content) == 1 && latest(p).Takes(content[0])                                                                         // a priority that is high
+	if short := len(content) > 0 && len(content) < 4 && p.Words.Measured(content[:1]); !value && (short || p.Words.Measured(words)) { // "what's the total value?"
 		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
 	}
 	if of := lexicon.Theirs.FindStringSubmatch(said); of != nil && before != "" && !p.single {
@@ -154,7 +149,7 @@ func (p *planner) onward(said string) string {
 		return said
 	}
 	before = lexicon.Counts.ReplaceAllString(before, "")
-	if ask, which := lexicon.Kept(said); which != "" && !slices.ContainsFunc(language.Read(which, p.Today), p.Joint().Noun) {
+	if ask, which := lexicon.Kept(said); which != "" && (lexicon.OfThem.MatchString(said) || !slices.ContainsFunc(language.Read(which, p.Today), p.Joint().Noun)) {
 		return ask + " of " + before + " " + which
 	}
 	return lexicon.Them.ReplaceAllString(said, before)
@@ -303,6 +298,12 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	}
 	for _, c := range []choice{open, closed} {
 		slices.SortStableFunc(c, func(a, b *match.Reading) int { return p.rank(b) - p.rank(a) })
+	}
+	them := func(t language.Token) bool {
+		return p.Words.Is(t.Low, "people") || t.Low == "it" || t.Low == "those" || t.Low == "these"
+	}
+	if len(open) == 0 && len(closed) > 0 && !closed[0].Strong && len(p.lists) > 0 && slices.ContainsFunc(tokens, them) {
+		return nil // what was shown is not closed
 	}
 	if len(open) == 0 || len(closed) > 0 && closed[0].Strong && closed[0].Score >= open[0].Score+4 { // clearly
 		return closed

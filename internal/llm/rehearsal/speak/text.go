@@ -11,7 +11,6 @@ import (
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/schema"
 	"countersign.dev/internal/schema/declared"
 )
 
@@ -25,18 +24,6 @@ func Failure(a *Answer) string {
 
 // Label is a field's name within a sentence.
 func Label(t *declared.Tool, key string) string { return t.Column(key).Head(key) }
-
-// order is what rows are sorted by, within a sentence.
-func order(t *declared.Tool, key string) string {
-	switch label, f := Label(t, key), t.Column(key); {
-	case f.Is(schema.Date) && !strings.Contains(label, "date"): // "hired"
-		return "date " + strings.TrimSuffix(label, " at")
-	case f.Is(schema.Title) && len(f.Words) > 1 && t.IsAbout(f.Words[0]): // "deal"
-		return f.Words[1]
-	default:
-		return label
-	}
-}
 
 // lines names up to ten rows, with the fields that are given, or that were asked for, or with what describes them.
 func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
@@ -323,7 +310,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 		return ""
 	} else if skip > 0 {
 		last := map[bool]string{true: fmt.Sprintf(" to %d", min(skip+cmp.Or(r.Few, maxRows), len(rows)))}[len(rows) > skip+1]
-		return fmt.Sprintf("Number %d%s of %d, by %s:", skip+1, last, len(rows), order(r.Tool, key)) + lines(r, rows[skip:], keys...)
+		return fmt.Sprintf("Number %d%s of %d, by %s:", skip+1, last, len(rows), r.Tool.Order(key)) + lines(r, rows[skip:], keys...)
 	}
 	n := min(m.Count, len(rows))
 	for m.Count == 1 && n < len(rows) && rows[n].Values[key] == rows[0].Values[key] { // none of those is the highest
@@ -337,7 +324,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	case n == 1 && m.OverDates() && r.Target != nil && !r.Tool.Relates(r.Target.Input): // one of somebody's records
 		return Record(r.Tool, rows[0].Name(), rows[0])
 	case m.Kind == "sort":
-		return english.Count(n, r.Tool.Rows) + which + ", by " + order(r.Tool, key) + ":" + lines(r, rows[:n], keys...)
+		return english.Count(n, r.Tool.Rows) + which + ", by " + r.Tool.Order(key) + ":" + lines(r, rows[:n], keys...)
 	case n == 1:
 		keys = slices.Concat(keys, slices.DeleteFunc(relevant(r, rows[0]), func(k string) bool { return slices.Contains(keys, k) || rows[0].Values[k] == nil }))
 		keys = keys[:min(len(keys), maxFacts)]
