@@ -358,3 +358,12 @@ func TestOffice(t *testing.T) {
 		}
 	}
 }
+
+// Two questions with one answer have it once.
+func TestOneAnswerIsGivenOnce(t *testing.T) {
+	o := build(t).as(t, "alice")
+	s := ask(t, o, o.person.Person, nil, "who is my manager and who is my boss?")
+	if strings.Count(s.text, "James Wilson") != 1 {
+		t.Errorf("answers %q", s.text)
+	}
+}
