@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -164,34 +165,42 @@ func errorMessage(id json.RawMessage, code int64, text string) map[string]any {
 	return map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": text}}
 }
 
-// plainID matches the ids that the SDK carries as they are. It cuts off the
-// fraction of other numbers, and the sign of zero.
-var plainID = regexp.MustCompile(`^("|0$|-?[1-9][0-9]{0,14}$)`)
+// plainNumber matches the numbers that the SDK carries as they are. It cuts off the
+// fraction of others, and the sign of zero.
+var plainNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
 
-// substituteID puts a string in place of a number that the SDK would change, and
-// returns a writer that puts the number back into the answer.
-func substituteID(w http.ResponseWriter, m message, body []byte) (http.ResponseWriter, []byte, error) {
+// substitute begins the text that the SDK gets in place of an id which it would change.
+const substitute = "countersign/number:"
+
+// frame is how an answer of the SDK begins, and substituted with a substitute as its id.
+const (
+	frame       = `{"jsonrpc":"2.0","id":`
+	substituted = frame + `"` + substitute
+)
+
+// substituteID puts a text in place of an id that the SDK would change, and reports
+// whether there is one. The id is put back into the answer by restoreID.
+func substituteID(m message, body []byte) (_ []byte, changed bool, err error) {
 	if m.method == "notifications/cancelled" {
 		params, err := withText(m.params, "requestId")
 		if err == nil && params != nil {
 			body, err = json.Marshal(map[string]any{"jsonrpc": "2.0", "method": m.method, "params": params})
 		}
-		return w, body, err
+		return body, false, err
 	}
-	if m.notification() || plainID.Match(m.id) {
-		return w, body, nil
+	if m.notification() {
+		return body, false, nil
 	}
-	const frame = `{"jsonrpc":"2.0","id":`
 	fields, err := withText(body, "id")
-	if err != nil {
-		return nil, nil, err
+	if err == nil && fields != nil {
+		body, err = json.Marshal(fields)
 	}
-	body, err = json.Marshal(fields)
-	return &idWriter{ResponseWriter: w, from: append([]byte(frame), fields["id"]...), to: append([]byte(frame), m.id...)}, body, err
+	return body, fields != nil, err
 }
 
-// withText returns the fields of an object with a text in place of a number that
-// the SDK would change; nil when there is none.
+// withText returns the fields of an object with a text in place of an id that the SDK
+// would change; nil when there is none. Texts that begin as ours do are replaced, too, so
+// that each means one id.
 func withText(object json.RawMessage, name string) (fields map[string]json.RawMessage, err error) {
 	if len(object) == 0 {
 		return nil, nil
@@ -199,27 +208,50 @@ func withText(object json.RawMessage, name string) (fields map[string]json.RawMe
 	if err := json.Unmarshal(object, &fields); err != nil {
 		return nil, err
 	}
-	number := fields[name]
-	if len(number) == 0 || plainID.Match(number) || !bytes.ContainsAny(number[:1], "-0123456789") {
+	id := fields[name]
+	if len(id) == 0 || !bytes.ContainsAny(id[:1], `"-0123456789`) || isPlain(id) {
 		return nil, nil
 	}
-	fields[name] = []byte(`"countersign/number:` + string(number) + `"`)
-	return fields, nil
+	fields[name], err = json.Marshal(substitute + string(id))
+	return fields, err
 }
 
-// idWriter replaces the id of a response. The SDK writes each message whole.
-type idWriter struct {
-	http.ResponseWriter
-	from, to []byte
+// isPlain reports whether the SDK carries an id as it is.
+func isPlain(id json.RawMessage) bool {
+	if id[0] != '"' {
+		return plainNumber.Match(id)
+	}
+	var text string
+	return json.Unmarshal(id, &text) == nil && !strings.HasPrefix(text, substitute)
 }
 
-// Write replaces the id of a message.
-func (i *idWriter) Write(b []byte) (int, error) {
-	if _, err := i.ResponseWriter.Write(bytes.Replace(b, i.from, i.to, 1)); err != nil {
+// restoreID puts the id back in place of which an answer of the SDK has a text.
+func restoreID(answer []byte) []byte {
+	before, rest, found := bytes.Cut(answer, []byte(substituted))
+	if !found || len(before) > 0 && !bytes.HasSuffix(before, []byte("data: ")) { // of an event
+		return answer
+	}
+	id := textEnd.Find(rest)
+	var text string
+	if json.Unmarshal(slices.Concat([]byte(`"`), id), &text) != nil {
+		return answer
+	}
+	return slices.Concat(before, []byte(frame), []byte(text), rest[len(id):])
+}
+
+// textEnd matches a JSON string after its beginning.
+var textEnd = regexp.MustCompile(`^([^"\\]|\\.)*"`)
+
+// idWriter restores the id of a response. The SDK writes each message whole.
+type idWriter struct{ http.ResponseWriter }
+
+// Write writes a message with its own id.
+func (i idWriter) Write(b []byte) (int, error) {
+	if _, err := i.ResponseWriter.Write(restoreID(b)); err != nil {
 		return 0, err
 	}
 	return len(b), nil
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (i *idWriter) Unwrap() http.ResponseWriter { return i.ResponseWriter }
+func (i idWriter) Unwrap() http.ResponseWriter { return i.ResponseWriter }

@@ -148,8 +148,12 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 		w.WriteHeader(http.StatusAccepted)
 		return nil
 	}
-	if w, body, err = substituteID(w, m, body); err != nil {
+	body, changed, err := substituteID(m, body)
+	switch {
+	case err != nil:
 		return err
+	case changed:
+		w = idWriter{w}
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return s.dispatch(w, r, m, modern)

@@ -93,11 +93,14 @@ type lineWriter struct {
 	out io.Writer
 }
 
-// Write writes one message.
+// Write writes one message, with the id that its client sent.
 func (w *lineWriter) Write(message []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.out.Write(message)
+	if _, err := w.out.Write(restoreID(message)); err != nil {
+		return 0, err
+	}
+	return len(message), nil
 }
 
 // Close leaves the output open.
@@ -117,7 +120,7 @@ type messageReader struct {
 func (r *messageReader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
 		line, err := r.line()
-		if err == nil && len(bytes.TrimSpace(line)) > 0 {
+		if err == nil && len(line) > 0 {
 			r.rest, err = r.checked(line)
 		}
 		if err != nil {
@@ -129,8 +132,8 @@ func (r *messageReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line reads a line with its end. What is longer than a message may be is read and left
-// out.
+// line reads a line without the space around it. What is longer than a message may be is
+// read and left out.
 func (r *messageReader) line() (line []byte, err error) {
 	for long := false; ; {
 		part, err := r.in.ReadSlice('\n')
@@ -147,7 +150,7 @@ func (r *messageReader) line() (line []byte, err error) {
 		case long:
 			return nil, r.reject(nil, refuse(jsonrpc.CodeParseError, "A message has at most %d bytes.", r.longest))
 		}
-		return append(bytes.TrimRight(line, "\r\n"), '\n'), nil
+		return bytes.TrimSpace(line), nil
 	}
 }
 
@@ -165,10 +168,13 @@ func (r *messageReader) checked(line []byte) ([]byte, error) {
 		err = m.checkParams()
 	}
 	var refused *refusal
-	if !errors.As(err, &refused) {
-		return line, err
-	}
-	if m.method != "" && m.notification() {
+	switch {
+	case err == nil:
+		line, _, err = substituteID(m, line)
+		return append(line, '\n'), err
+	case !errors.As(err, &refused):
+		return nil, err
+	case m.method != "" && m.notification():
 		return nil, nil
 	}
 	return nil, r.reject(m.id, refused)

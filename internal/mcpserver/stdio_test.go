@@ -3,43 +3,92 @@ package mcpserver_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/rest"
 	"countersign.dev/internal/testkit"
 )
 
-// TestStdioGoesOnAfterWhatIsNoMessage: each bad line is answered with its JSON-RPC
-// error, or ignored, and the next call is served.
-func TestStdioGoesOnAfterWhatIsNoMessage(t *testing.T) {
-	server, err := mcpserver.New(newFakeService(), mcpserver.Options{Name: "test", MaxBody: 2000, Verify: func(context.Context, string) (*access.Principal, error) {
+// lines is a client at the standard streams of a server.
+type lines struct {
+	t     *testing.T
+	in    *io.PipeWriter
+	out   *bufio.Reader
+	ended chan error
+}
+
+// overStdio serves a toolbox to one client until the test ends.
+func overStdio(t *testing.T, tools rest.Toolbox, change ...func(*mcpserver.Options)) *lines {
+	t.Helper()
+	o := mcpserver.Options{Name: "test", MaxBody: 2000, Verify: func(context.Context, string) (*access.Principal, error) {
 		return testkit.Person("alice", access.Employee), nil
-	}})
+	}}
+	for _, c := range change {
+		c(&o)
+	}
+	server, err := mcpserver.New(tools, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in, client := io.Pipe()
 	answers, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() { ended <- mcpserver.Stdio{Server: server}.Serve(t.Context(), in, out) }()
-	lines := bufio.NewReader(answers)
-	sends := func(line, want string) {
-		t.Helper()
-		if _, err := io.WriteString(client, line+"\n"); err != nil {
-			t.Fatal(err)
-		}
-		if want == "" {
-			return
-		}
-		if got, err := lines.ReadString('\n'); err != nil || !strings.Contains(got, want) {
-			t.Fatalf("%.60s: got %s (%v), want %s", line, got, err, want)
+	l := &lines{t: t, in: client, out: bufio.NewReader(answers), ended: make(chan error, 1)}
+	serving := context.WithoutCancel(t.Context()) // until its input ends
+	go func() {
+		l.ended <- mcpserver.Stdio{Server: server}.Serve(serving, in, out)
+		close(l.ended)
+		_, _ = in.Close(), out.Close() // a client that writes or reads on learns of the end
+	}()
+	t.Cleanup(l.end)
+	return l
+}
+
+// initialized is one that has begun a session.
+func initialized(t *testing.T, tools rest.Toolbox, change ...func(*mcpserver.Options)) *lines {
+	t.Helper()
+	l := overStdio(t, tools, change...)
+	l.sends(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`, `"serverInfo"`)
+	l.sends(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "")
+	return l
+}
+
+// end ends the input, and says if serving did not end well.
+func (l *lines) end() {
+	l.t.Helper()
+	_ = l.in.Close()
+	if err, first := <-l.ended; first && err != nil {
+		l.t.Errorf("serving ended with %v", err)
+	}
+}
+
+// sends sends a line and returns its answer, which has all of want. An empty want means
+// that there is none.
+func (l *lines) sends(line string, want ...string) string {
+	l.t.Helper()
+	if _, err := io.WriteString(l.in, line+"\n"); err != nil {
+		l.t.Fatal(err)
+	}
+	if want[0] == "" {
+		return ""
+	}
+	got, err := l.out.ReadString('\n')
+	for _, part := range want {
+		if err != nil || !strings.Contains(got, part) {
+			l.t.Fatalf("%.60s: got %s (%v), want %s", line, got, err, part)
 		}
 	}
-	sends(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`, `"serverInfo"`)
-	sends(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "")
+	return got
+}
+
+// TestStdioGoesOnAfterWhatIsNoMessage: each bad line is answered with its JSON-RPC
+// error, or ignored, and the next call is served.
+func TestStdioGoesOnAfterWhatIsNoMessage(t *testing.T) {
+	l := initialized(t, newFakeService())
 	for line, want := range map[string]string{
 		"Hello, this is no JSON.":                           `"code":-32700`,
 		`{"jsonrpc":"2.0","id":2,"method":`:                 `"code":-32700`,
@@ -56,11 +105,50 @@ func TestStdioGoesOnAfterWhatIsNoMessage(t *testing.T) {
 		"\r": "",
 		`{"jsonrpc":"2.0","method":"tools/call","params":["nobody"]}`: "",
 	} {
-		sends(line, want)
-		sends(`{"jsonrpc":"2.0","id":"next","method":"tools/call","params":{"name":"echo","arguments":{"note":"still here"}}}`, "still here")
-	}
-	_ = client.Close()
-	if err := <-ended; err != nil {
-		t.Errorf("serving ended with %v", err)
+		got := l.sends(line, want)
+		for _, name := range []string{"json:", "jsonrpc2", "unmarshal", "Go struct", "mcp."} {
+			if strings.Contains(got, name) {
+				t.Errorf("%.60s: got %s, which has a name of the program", line, got)
+			}
+		}
+		l.sends(`{"jsonrpc":"2.0","id":"next","method":"tools/call","params":{"name":"echo","arguments":{"note":"still here"}}}`, "still here")
 	}
 }
+
+// TestIDsComeBackOverStdioAsTheyWereSent: a text that looks like our
+// substitute of a number is a text.
+func TestIDsComeBackOverStdioAsTheyWereSent(t *testing.T) {
+	l := initialized(t, newFakeService())
+	for _, id := range []string{
+		"1.5", "0.1", "-0.25", "-0", "1e2", "1e30", "9007199254740993", "12345678901234567890", "7", "0", `"seven"`, `"1.5"`,
+		`"countersign/number:1.5"`, `"countersign/number:"`, `"countersign/number:\"<\u0026\""`, `"\u0063ountersign/number:7"`,
+	} {
+		var want, got struct{ ID json.RawMessage }
+		for _, message := range []string{`"method":"ping"`, `"method":"tools/call","params":{"name":"echo","arguments":{"note":"x"}}`, `"method":"prompts/list"`} {
+			line := `{"jsonrpc":"2.0","id":` + id + `,` + message + `}`
+			answer := l.sends(line, `"jsonrpc":"2.0"`)
+			if err := json.Unmarshal([]byte(answer), &got); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal([]byte(line), &want); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(id, `"`) {
+				want.ID, got.ID = decoded(t, want.ID), decoded(t, got.ID)
+			}
+			if string(got.ID) != string(want.ID) {
+				t.Errorf("id %s of %s: got %s", id, message, answer)
+			}
+		}
+	}
+}
+
+// decoded is the text of a JSON string.
+func decoded(t *testing.T, quoted json.RawMessage) json.RawMessage {
+	t.Helper()
+	var text string
+	if err := json.Unmarshal(quoted, &text); err != nil {
+		t.Error(err)
+	}
+}
+	return json.RawMessage(text)
