@@ -58,19 +58,40 @@ func readMessage(body []byte) (m message, err error) {
 		return m, refuse(jsonrpc.CodeInvalidRequest, "The id of a request is too long.")
 	}
 	m.id, m.params = id, fields["params"]
+	if !isError(fields["error"]) {
+		return m, refuse(jsonrpc.CodeInvalidRequest, "The error of a response is an object with a code, which is a whole number, and a message.")
+	}
 	if string(fields["jsonrpc"]) != `"2.0"` {
 		return m, refuse(jsonrpc.CodeInvalidRequest, `A message has "jsonrpc": "2.0".`)
 	}
 	method, given := fields["method"]
 	_, result := fields["result"]
 	_, failed := fields["error"]
-	if !given && (result || failed) {
+	switch response := !given && (result || failed); {
+	case response && m.id == nil:
+		return m, refuse(jsonrpc.CodeInvalidRequest, "A response has the id of its request.")
+	case response:
 		return m, nil
 	}
 	if json.Unmarshal(method, &m.method) != nil || m.method == "" {
 		return m, refuse(jsonrpc.CodeInvalidRequest, "The method of a message is a string.")
 	}
 	return m, nil
+}
+
+// isError reports whether the error of a message, if it has one, is what the SDK can read.
+func isError(raw json.RawMessage) bool {
+	var members map[string]json.RawMessage // by their exact names
+	if raw == nil {
+		return true
+	}
+	if json.Unmarshal(raw, &members) != nil {
+		return false
+	}
+	var code int64
+	var message string
+	return (members["code"] == nil || json.Unmarshal(members["code"], &code) == nil) &&
+		(members["message"] == nil || json.Unmarshal(members["message"], &message) == nil)
 }
 
 // params are the types that the SDK reads a method's params into; true means

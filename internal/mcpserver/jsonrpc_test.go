@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -32,6 +33,9 @@ func TestBadMessagesOfTheHandshakeVersionsKeepTheConnection(t *testing.T) {
 		"an id of a wrong type":           {`{"jsonrpc":"2.0","id":{},"method":"tools/list"}`, session, 200, `"code":-32600,"id":null`},
 		"an id that is too long":          {`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 300) + `","method":"tools/list"}`, session, 200, `"code":-32600,"id":null`},
 		"another version":                 {`{"jsonrpc":"1.0","id":3,"method":"tools/list"}`, session, 200, `"code":-32600,"id":3`},
+		"an error that is none":           {`{"jsonrpc":"2.0","id":7,"error":5}`, session, 200, `"code":-32600,"id":7,The error of a response`},
+		"an error with a text as code":    {`{"jsonrpc":"2.0","id":7,"error":{"code":"x"}}`, session, 200, `"code":-32600,"id":7`},
+		"a response without an id":        {`{"jsonrpc":"2.0","result":{}}`, session, 200, `"code":-32600,"id":null`},
 		"no method":                       {`{"jsonrpc":"2.0","id":3}`, session, 200, `"code":-32600,"id":3`},
 		"initialize again":                {`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, session, 200, `"code":-32600,"id":3`},
 		"initialize in no session":        {`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, []string{"Mcp-Session-Id", "NONE", "Mcp-Protocol-Version", legacy}, 404, `"code":-32600,"id":3`},
@@ -166,6 +170,10 @@ func frameOf(body []byte) (f frame) {
 	_, failed := fields["error"]
 	method, given := fields["method"]
 	f.response = !given && (result || failed)
+	if !readable(fields["error"]) || f.response && string(f.id) == "null" {
+		f.code = -32600
+		return f
+	}
 	var version, name any
 	_ = json.Unmarshal(fields["jsonrpc"], &version)
 	_ = json.Unmarshal(method, &name)
@@ -177,6 +185,23 @@ func frameOf(body []byte) (f frame) {
 	_ = json.Unmarshal(fields["params"], &params)
 	_ = json.Unmarshal(params["name"], &f.tool)
 	return f
+}
+
+// readable reports whether an error, if there is one, has members of the types that
+// JSON-RPC gives them.
+func readable(failed json.RawMessage) bool {
+	if failed == nil || string(failed) == "null" {
+		return true
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(failed, &members) != nil {
+		return false
+	}
+	code, message := string(members["code"]), string(members["message"])
+	if _, err := strconv.ParseInt(code, 10, 64); err != nil && code != "" && code != "null" {
+		return false
+	}
+	return message == "" || message == "null" || message[0] == '"'
 }
 
 // readTwoWays reports whether an object of valid JSON repeats a name, however it is
@@ -244,7 +269,7 @@ func FuzzMessage(f *testing.F) {
 			t.Fatalf("%q: got %d %s", body, got.status, got.body)
 		case got.status == 202 && got.body != "", got.status != 202 && !json.Valid([]byte(got.body)):
 			t.Fatalf("%q: got %d %q, want JSON", body, got.status, got.body)
-		case strings.Contains(got.body, "Go struct") || strings.Contains(got.body, "unmarshal"):
+		case strings.Contains(got.body, "Go struct") || strings.Contains(got.body, "unmarshal") || strings.Contains(got.body, "jsonrpc2"):
 			t.Fatalf("%q: got %d %s, which has names of the program", body, got.status, got.body)
 		}
 		if wrong := want.check(got); wrong != "" {
@@ -289,7 +314,8 @@ func frames() []string {
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`,
 		modernBody("tools/list", ""), modernBody("tools/call", `"name":"echo","arguments":{"a":1}`), modernBody("subscriptions/listen", `"notifications":{}`),
 		`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1.5}}`,
-		`{"jsonrpc":"2.0","id":1.5,"result":{}}`, `[]`, `{"jsonrpc":"2.0","id":"a","method":"completion/complete","params":{"ref":{"type":"x"}}}`,
+		`{"jsonrpc":"2.0","id":1.5,"result":{}}`, `{"jsonrpc":"2.0","id":7,"error":5}`, `{"jsonrpc":"2.0","id":7,"error":{"code":"x","message":null}}`, `{"jsonrpc":"2.0","id":7,"method":"ping","error":{"message":1}}`,
+		`{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"x","data":[1]}}`, `{"jsonrpc":"2.0","error":{}}`, `{"jsonrpc":"2.0","id":7,"error":{"code":1e2}}`, `{"jsonrpc":"2.0","id":7,"error":null}`, `[]`, `{"jsonrpc":"2.0","id":"a","method":"completion/complete","params":{"ref":{"type":"x"}}}`,
 		`{"jsonrpc":"2.0","id":-0.25e1,"method":"ping"}`, `{"jsonrpc":"2.0","id":"a","\u0069d":"b","method":"ping"}`, `{"jsonrpc":"2.0","Id":"a","METHOD":"ping"}`,
 		`{"jsonrpc":"2.0","id":"a","method":"ping"}{}`, `{"jsonrpc":2.0,"id":"a","method":"ping"}`, `{"jsonrpc":"2.0","id":true,"method":"ping","params":{"a":[[{}]]}}`,
 		`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 254) + `","method":"ping"}`, `{"jsonrpc":"2.0","id":"a","method":"ping","params":` + strings.Repeat("[", 63) + strings.Repeat("]", 63) + `}`,

@@ -16,6 +16,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/strictjson"
 )
 
 // Stdio is a server for one client at a pair of streams. Its person is that of Token,
@@ -159,7 +160,10 @@ func (r *messageReader) checked(line []byte) ([]byte, error) {
 	if !json.Valid(line) {
 		return nil, r.reject(nil, refuse(jsonrpc.CodeParseError, "That is no JSON. A message is one line of it."))
 	}
-	m, err := readMessage(bytes.TrimSpace(line))
+	if err := strictjson.Check(line); err != nil {
+		return nil, r.reject(nil, refuse(jsonrpc.CodeParseError, "The message %s.", err))
+	}
+	m, err := readMessage(line)
 	switch {
 	case err != nil:
 	case !r.offers(m):

@@ -101,6 +101,21 @@ func TestStdioGoesOnAfterWhatIsNoMessage(t *testing.T) {
 		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":[]}`:                     `"code":-32602`,
 		`{"jsonrpc":"2.0","id":8,"method":"logging/setLevel","params":{"level":"info"}}`: `"code":-32601`,
 		`{"jsonrpc":"2.0","id":9,"method":"prompts/list"}`:                               `"code":-32601`,
+		`{"jsonrpc":"2.0","id":10,"error":5}`:                                            `"code":-32600`,
+		`{"jsonrpc":"2.0","id":11,"error":{"code":"x"}}`:                                 `"code":-32600`,
+		`{"jsonrpc":"2.0","id":12,"error":{"code":1.5,"message":"x"}}`:                   `"code":-32600`,
+		`{"jsonrpc":"2.0","id":13,"error":{"code":1,"message":2}}`:                       `"code":-32600`,
+		`{"jsonrpc":"2.0","id":14,"method":"ping","error":[]}`:                           `"code":-32600`,
+		`{"jsonrpc":"2.0","result":{}}`:                                                  `"code":-32600`,
+		`{"jsonrpc":"2.0","error":{"code":1,"message":"x"}}`:                             `"code":-32600`,
+		`{"jsonrpc":"2.0","id":1e400,"method":"ping"}`:                                   `"code":-32700`,
+		`{"jsonrpc":"2.0","id":-1e400,"result":{}}`:                                      `"code":-32700`,
+		`{"jsonrpc":"2.0","id":15,"id":16,"method":"ping"}`:                              `"code":-32700`,
+		`{"jsonrpc":"2.0","id":17,"method":null}`:                                        `"code":-32600`,
+		`{"jsonrpc":"2.0","id":18,"method":"ping"} `:                                     `"id":18,"result"`,
+		"\t{\"jsonrpc\":\"2.0\",\r\"id\":19,\"method\":\"ping\"}\t\r":                    `"id":19,"result"`,
+		`{"jsonrpc":"2.0","id":20,"result":{}}`:                                          "",
+		`{"jsonrpc":"2.0","id":20.5,"error":{"code":-1,"message":"x"}}`:                  "",
 		"":   "",
 		"\r": "",
 		`{"jsonrpc":"2.0","method":"tools/call","params":["nobody"]}`: "",
@@ -150,5 +165,5 @@ func decoded(t *testing.T, quoted json.RawMessage) json.RawMessage {
 	if err := json.Unmarshal(quoted, &text); err != nil {
 		t.Error(err)
 	}
-}
 	return json.RawMessage(text)
+}

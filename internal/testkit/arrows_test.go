@@ -55,7 +55,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// every request passes the gate, and it knows neither tools nor MCP; the REST face is the same for servers and the gateway.
 	"internal/gate":           {ours: []string{"access", "admission", "fault", "httpx", "memo", "quota"}},
 	"internal/rest":           {ours: []string{"fault", "gate", "httpx", "result", "strictjson"}},
-	"internal/mcpserver":      {ours: []string{"access", "admission", "deadline", "fault", "gate", "httpx", "mcpwire", "quota", "rest", "result", "schema", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcpserver":      {ours: []string{"access", "admission", "deadline", "fault", "gate", "httpx", "mcpwire", "quota", "rest", "result", "schema", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/domain/hr":      {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/finance": {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/sales":   {ours: []string{"access", "calendar", "company", "fault", "tool"}},
