@@ -50,14 +50,15 @@ const requestID = "X-Request-Id"
 func identified(rec *recorder, r *http.Request) *http.Request {
 	id := r.Header.Get(requestID)
 	if !isSane(id) {
-		id = newID()
+		id = NewID()
 	}
 	rec.set(requestID, id)
 	names := telemetry.Request{ID: id, Trace: TraceID(r.Header.Get("Traceparent"))}
 	return r.WithContext(telemetry.WithRequest(r.Context(), names))
 }
 
-func newID() string {
+// NewID makes the id of a request.
+func NewID() string {
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24
 	return hex.EncodeToString(b[:])

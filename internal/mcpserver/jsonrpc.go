@@ -167,10 +167,22 @@ func (m message) checkLegacy(session string, offered bool) error {
 		return nil
 	case !offered:
 		return m.unknown()
-	case session == "" && !m.notification() && m.method != "initialize" && m.method != "ping":
-		return refuse(jsonrpc.CodeInvalidRequest, "Send initialize first, and then the Mcp-Session-Id that its answer has.")
+	case session == "" && m.needsSession():
+		return refuse(jsonrpc.CodeInvalidRequest, initializeFirst+", and then the Mcp-Session-Id that its answer has.")
 	}
 	return nil
+}
+
+// The refusals of messages out of their order, over HTTP and stdio.
+const (
+	initializeFirst   = "Send initialize first"
+	initializedBefore = "This session has been initialized before."
+)
+
+// needsSession reports whether a message of a handshake version may come only after
+// initialize.
+func (m message) needsSession() bool {
+	return m.method != "" && !m.notification() && m.method != "initialize" && m.method != "ping"
 }
 
 // rejectMessage answers a message with a JSON-RPC error.

@@ -247,7 +247,7 @@ func (s *sessions) checkFirst(r *http.Request, m message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if open := s.open[r.Header.Get(sessionHeader)]; open != nil && open.owner == who.Owner() {
-		return refuse(jsonrpc.CodeInvalidRequest, "This session has been initialized before.")
+		return refuse(jsonrpc.CodeInvalidRequest, initializedBefore)
 	}
 	return nil
 }

@@ -38,6 +38,9 @@ func (s *Server) answer(next mcp.MethodHandler) mcp.MethodHandler {
 				return s.getPrompt(ctx, req)
 			}
 		case *mcp.ServerRequest[*mcp.InitializeParams]:
+			if req.Session.InitializeParams() != nil {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: initializedBefore}
+			}
 			s.lane.know(req)
 		}
 		return next(ctx, method, req)

@@ -16,7 +16,9 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/strictjson"
+	"countersign.dev/internal/telemetry"
 )
 
 // Stdio is a server for one client at a pair of streams. Its person is that of Token,
@@ -35,7 +37,7 @@ func (c Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c.Server.mcp.AddReceivingMiddleware(c.asPerson)
 	answers := &lineWriter{out: out}
 	messages := &messageReader{in: bufio.NewReader(in), longest: int(c.Server.opts.MaxBody), offers: c.Server.offers, answers: answers}
-	return c.Server.mcp.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(messages), Writer: answers, MaxLineLength: -1})
+	return c.Server.mcp.Run(ctx, &transport{mcp.IOTransport{Reader: io.NopCloser(messages), Writer: answers, MaxLineLength: -1}})
 }
 
 // asPerson puts the caller where the gate puts that of a request over HTTP.
@@ -60,9 +62,68 @@ func (c Stdio) asPerson(next mcp.MethodHandler) mcp.MethodHandler {
 		if err != nil {
 			return nil, c.Server.protocolError(ctx, err)
 		}
-		*extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerKey: caller{who: who, cancelled: new(atomic.Bool)}}}}
+		*extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerKey: caller{who: who, names: telemetry.Request{ID: httpx.NewID()}, cancelled: new(atomic.Bool)}}}}
 		return next(ctx, method, req)
 	}
+}
+
+// transport is the pair of streams of one client.
+type transport struct{ mcp.IOTransport }
+
+// Connect implements mcp.Transport.
+func (t *transport) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := t.IOTransport.Connect(ctx)
+	return &connection{Connection: c, open: make(map[jsonrpc.ID]bool)}, err
+}
+
+// connection leaves the answers out that their client has cancelled.
+type connection struct {
+	mcp.Connection
+	mu   sync.Mutex
+	open map[jsonrpc.ID]bool // the messages that have no answer yet; true: cancelled
+}
+
+// Read reads a message, and notes which answer is waited for.
+func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	req, ok := m.(*jsonrpc.Request)
+	if err != nil || !ok {
+		return m, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case req.IsCall() && req.Method != "initialize": // which no client may cancel
+		if !c.open[req.ID] { // an id that is in use already keeps its mark
+			c.open[req.ID] = false
+		}
+	case req.Method == "notifications/cancelled":
+		var params struct {
+			ID any `json:"requestId"`
+		}
+		if json.Unmarshal(req.Params, &params) != nil {
+			return m, nil
+		}
+		id, err := jsonrpc.MakeID(params.ID)
+		if _, waits := c.open[id]; err == nil && waits {
+			c.open[id] = true
+		}
+	}
+	return m, nil
+}
+
+// Write writes a message, unless it is an answer that its client has cancelled.
+func (c *connection) Write(ctx context.Context, m jsonrpc.Message) error {
+	if answer, ok := m.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		cancelled := c.open[answer.ID]
+		delete(c.open, answer.ID)
+		c.mu.Unlock()
+		if cancelled {
+			return nil
+		}
+	}
+	return c.Connection.Write(ctx, m)
 }
 
 // person proves the token, and counts a message for its person.
@@ -114,6 +175,7 @@ type messageReader struct {
 	longest int // bytes of a line
 	offers  func(message) bool
 	answers io.Writer
+	begun   bool   // initialize was passed on
 	rest    []byte // of the line that is passed on
 }
 
@@ -168,12 +230,15 @@ func (r *messageReader) checked(line []byte) ([]byte, error) {
 	case err != nil:
 	case !r.offers(m):
 		err = m.unknown()
+	case !r.begun && m.needsSession() && !carriesVersion(line):
+		err = refuse(jsonrpc.CodeInvalidRequest, initializeFirst+".")
 	default:
 		err = m.checkParams()
 	}
 	var refused *refusal
 	switch {
 	case err == nil:
+		r.begun = r.begun || m.method == "initialize"
 		line, _, err = substituteID(m, line)
 		return append(line, '\n'), err
 	case !errors.As(err, &refused):

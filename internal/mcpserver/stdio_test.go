@@ -11,6 +11,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/rest"
+	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/testkit"
 )
 
@@ -44,7 +45,7 @@ func overStdio(t *testing.T, tools rest.Toolbox, change ...func(*mcpserver.Optio
 		close(l.ended)
 		_, _ = in.Close(), out.Close() // a client that writes or reads on learns of the end
 	}()
-	t.Cleanup(l.end)
+	t.Cleanup(func() { l.end() })
 	return l
 }
 
@@ -57,13 +58,15 @@ func initialized(t *testing.T, tools rest.Toolbox, change ...func(*mcpserver.Opt
 	return l
 }
 
-// end ends the input, and says if serving did not end well.
-func (l *lines) end() {
+// end ends the input, returns what is answered still, and says if serving did not end well.
+func (l *lines) end() string {
 	l.t.Helper()
 	_ = l.in.Close()
+	more, _ := io.ReadAll(l.out)
 	if err, first := <-l.ended; first && err != nil {
 		l.t.Errorf("serving ended with %v", err)
 	}
+	return string(more)
 }
 
 // sends sends a line and returns its answer, which has all of want. An empty want means
@@ -166,4 +169,50 @@ func decoded(t *testing.T, quoted json.RawMessage) json.RawMessage {
 		t.Error(err)
 	}
 	return json.RawMessage(text)
+}
+
+// TestStdioKeepsTheOrderOfTheHandshake: what comes before initialize, and a second one, are
+// refused as over HTTP. A message of a version without a handshake needs none.
+func TestStdioKeepsTheOrderOfTheHandshake(t *testing.T) {
+	const (
+		initialize = `{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
+		call       = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"note":"here"}}}`
+		first      = `Send initialize first`
+		again      = `This session has been initialized before.`
+	)
+	l := overStdio(t, newFakeService())
+	l.sends(call, `"id":3`, `"code":-32600`, first)
+	l.sends(`{"jsonrpc":"2.0","id":4,"method":"tools/list"}`, `"id":4`, `"code":-32600`, first)
+	l.sends(`{"jsonrpc":"2.0","id":5,"method":"tools/nope"}`, `"id":5`, `"code":-32601`)
+	l.sends(`{"jsonrpc":"2.0","id":6,"method":"ping"}`, `"id":6,"result"`)
+	l.sends(initialize, `"serverInfo"`)
+	l.sends(call, `"here"`)
+	l.sends(initialize, `"id":2`, `"code":-32600`, again)
+	l.sends(call, `"here"`)
+	m := overStdio(t, newFakeService())
+	m.sends(modernBody("tools/call", `"name":"echo","arguments":{"note":"modern"}`), `"modern"`)
+	m.sends(call, `"code":-32600`, first)
+	m.sends(initialize, `"code":-32600`, again)
+}
+
+// TestCancelledCallsOverStdioAreNotAnswered: whatever their id is.
+func TestCancelledCallsOverStdioAreNotAnswered(t *testing.T) {
+	service := newFakeService()
+	l := initialized(t, service)
+	for _, id := range []string{"7", "1.5", `"a"`} {
+		if _, err := io.WriteString(l.in, `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"wait"}}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		call := <-service.entered
+		if telemetry.RequestOf(call).ID == "" {
+			t.Error("a call has no id for the log")
+		}
+		l.sends(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"another"}}`, "")
+		l.sends(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, "")
+		<-call.Done()
+		l.sends(`{"jsonrpc":"2.0","id":"next","method":"ping"}`, `"id":"next","result"`)
+	}
+	if more := l.end(); more != "" {
+		t.Errorf("got %s, want no answer of a cancelled call", more)
+	}
 }
