@@ -400,14 +400,20 @@ func (r *Runner) recordIntent(ctx context.Context, c *admitted, event audit.Even
 	}
 	event.Kind, event.Server, event.Note = audit.Intent, r.opts.Server, c.reason()
 	if err := r.opts.Audit.Append(ctx, event); err != nil {
-		return unrecorded(err)
+		return endedOr(ctx, unrecorded(err))
 	}
 	return nil
 }
 
 func unrecorded(err error) error {
-	return fault.ServiceDown.New("The change was refused because it could not be recorded.").Because(err)
+	return fault.ServiceDown.New("The change was refused because it could not be recorded.").Because(unwritten{err})
 }
+
+// unwritten is why an event is not in the record.
+type unwritten struct{ error }
+
+// Unwrap lets errors.Is and errors.As see the cause.
+func (u unwritten) Unwrap() error { return u.error }
 
 // runSafely runs the tool and turns a panic into a fault: a bad call must not end
 // the process.
@@ -465,19 +471,27 @@ func (c *admitted) encode(data any) (json.RawMessage, error) {
 
 // record audits and logs the outcome of a call. A read whose event cannot be
 // written is answered, unless the options say otherwise; the intent of a change
-// was audited before.
+// was audited before. The end of the call does not end this: a call that its caller
+// cancelled is recorded as such.
 func (r *Runner) record(ctx context.Context, event audit.Event, o result.Outcome) result.Outcome {
 	event.Server, event.Outcome, event.Rows, event.Shown = r.opts.Server, o.Code(), o.Rows(), audit.ShownIn(o.Data())
 	if o.Fault() != nil && o.Fault().Kind() == fault.Forbidden {
 		event.Kind = audit.Denial
 	}
-	if err := r.opts.Audit.Append(ctx, event); err != nil {
-		r.opts.Log.ErrorContext(ctx, "audit event not written", "tool", event.Tool, "error", err)
+	var own deadline.Context
+	own.Start(context.WithoutCancel(ctx), recordTimeout)
+	defer own.End()
+	err := r.opts.Audit.Append(&own, event)
+	if err != nil {
+		r.opts.Log.ErrorContext(ctx, "audit event not written", "tool", event.Tool, "outcome", event.Outcome, "error", fault.From(err).Logged())
 		if r.opts.FailClosed && o.Fault() == nil {
-			o = result.Failed(fault.ServiceDown.New("The answer was withheld because it could not be recorded.").Because(err))
+			o = result.Failed(fault.ServiceDown.New("The answer was withheld because it could not be recorded.").Because(unwritten{err}))
 		}
 	}
-	r.logFailure(ctx, event.Tool, o.Fault())
+	var known unwritten
+	if err == nil || o.Fault() == nil || !errors.As(o.Fault(), &known) { // else the cause is in the log already
+		r.logFailure(ctx, event.Tool, o.Fault())
+	}
 	return o
 }
 

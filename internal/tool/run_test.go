@@ -449,6 +449,85 @@ func TestDeadlineIsATimeout(t *testing.T) {
 	wantFault(t, r.Call(testkit.As(t, "ann", access.Employee), "slow", nil), fault.Timeout)
 }
 
+// store is a sink that writes nothing once its context has ended, as a database.
+type store struct{ sink *testkit.MemorySink }
+
+// Append implements audit.Sink.
+func (s store) Append(ctx context.Context, e audit.Event) error {
+	if ctx.Err() != nil {
+		return fault.Timeout.New("The store did not answer in time.").Because(ctx.Err())
+	}
+	if _, ok := ctx.Deadline(); !ok {
+		return errors.New("writing an event has no deadline")
+	}
+	return s.sink.Append(ctx, e)
+}
+
+// locked is a store that another process has locked until the caller leaves.
+type locked struct {
+	store
+	leave func()
+}
+
+// Append implements audit.Sink.
+func (l locked) Append(ctx context.Context, e audit.Event) error {
+	if e.Kind == audit.Intent {
+		l.leave()
+	}
+	return l.store.Append(ctx, e)
+}
+
+// TestChangeWhoseCallerLeavesBeforeItIsRecordedIsCancelled: it is no failure of ours, and
+// nothing has changed.
+func TestChangeWhoseCallerLeavesBeforeItIsRecordedIsCancelled(t *testing.T) {
+	var (
+		sink testkit.MemorySink
+		log  testkit.Logs
+	)
+	ctx, cancel := context.WithCancel(testkit.As(t, "ann", access.Employee))
+	edit := tool.Edit(tool.Spec{Name: "edit", Title: "Edit", Description: "Edits.", Allow: []access.Role{access.Employee}},
+		func(context.Context, struct{}) (testkit.Note, error) {
+			t.Error("the change was made")
+			return testkit.Note{}, nil
+		})
+	r, err := tool.NewRunner([]tool.Tool{edit}, tool.Options{Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: locked{store{&sink}, cancel}, Log: log.Logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, r.Call(ctx, "edit", nil), fault.Cancelled)
+	if events := sink.Events(); len(events) != 1 || events[0].Kind != audit.Outcome || events[0].Outcome != "CANCELLED" {
+		t.Errorf("got %+v in the audit, want one CANCELLED", events)
+	}
+	if text := log.String(); strings.Contains(text, "level=ERROR") {
+		t.Errorf("got logged:\n%s", text)
+	}
+}
+
+// TestOneCauseIsLoggedOnce: a change that is refused because its event cannot be written has
+// one line, and so has a read whose answer is withheld.
+func TestOneCauseIsLoggedOnce(t *testing.T) {
+	var (
+		sink testkit.MemorySink
+		log  testkit.Logs
+	)
+	h := newHarness(t, nil)
+	domain := testkit.NewFakeDomain(someNotes(3)...)
+	r, err := tool.NewRunner(domain.Tools(), tool.Options{
+		Server: "notebook", Policy: domain.Policy(), Cursors: ring(t), Confirmations: newConfirmations(t, h), Receipts: tool.OneStore(domain), Audit: &sink, FailClosed: true, Log: log.Logger(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink.Break(errors.New("disk full"))
+	calls := [][2]string{{"burn_note", `{"id":1,"reason":"too old"}`}, {"get_note", `{"id":1}`}}
+	for _, c := range calls {
+		wantFault(t, r.Call(testkit.As(t, "boss", access.Manager, access.Employee), c[0], json.RawMessage(c[1])), fault.ServiceDown)
+	}
+	if text := log.String(); strings.Count(text, "disk full") != len(calls) || strings.Count(text, "audit event not written") != len(calls) {
+		t.Errorf("got logged:\n%s", text)
+	}
+}
+
 // TestCancelledCallIsRecordedAsSuch: the store may report the end of the context
 // in its own way. It is no failure of ours, so that no alarm is raised.
 func TestCancelledCallIsRecordedAsSuch(t *testing.T) {
@@ -466,7 +545,7 @@ func TestCancelledCallIsRecordedAsSuch(t *testing.T) {
 				return testkit.Note{}, cmp.Or(failure, ctx.Err())
 			})
 		r, err := tool.NewRunner([]tool.Tool{slow}, tool.Options{
-			Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: &sink, Log: log.Logger(),
+			Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: store{&sink}, Log: log.Logger(),
 			Observe: func(_, outcome string, _ time.Duration) { outcomes = append(outcomes, outcome) },
 		})
 		if err != nil {

@@ -50,6 +50,9 @@ const (
 	WriteTimeout = 10 * time.Second
 )
 
+// recordTimeout is the deadline of the event of a call that is over.
+const recordTimeout = 5 * time.Second
+
 // Tool is a declared tool, ready for a [Runner].
 type Tool struct {
 	spec   Spec
