@@ -25,6 +25,7 @@ import (
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/sqlite"
+	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/tool"
 )
 
@@ -53,7 +54,7 @@ func Serve(ctx context.Context, o Options) error {
 	defer h.close()
 	log := slog.New(slog.DiscardHandler)
 	if o.Err != nil {
-		log = slog.New(slog.NewTextHandler(o.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		log = slog.New(telemetry.Handler{Handler: slog.NewTextHandler(o.Err, &slog.HandlerOptions{Level: slog.LevelWarn})})
 	}
 	about := mcpserver.Options{Version: o.Version, Log: log, Surface: access.SurfaceMCP, Verify: func(context.Context, string) (*access.Principal, error) { return auth.LocalUser(false) }}
 	var tools rest.Toolbox

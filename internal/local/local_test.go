@@ -16,16 +16,23 @@ import (
 
 	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/local"
+	"countersign.dev/internal/sqlite"
+	"countersign.dev/internal/testkit"
 )
 
 // client serves a folder and connects a client to it.
-func client(t *testing.T, server, folder string) *mcp.ClientSession {
+func client(t *testing.T, server, folder string, logs ...io.Writer) *mcp.ClientSession {
 	t.Helper()
+	o := local.Options{Server: server, Folder: folder}
+	if len(logs) > 0 {
+		o.Err = logs[0]
+	}
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
+	o.In, o.Out = toServer, fromServer
 	ended := make(chan error, 1)
 	go func() {
-		ended <- local.Serve(context.Background(), local.Options{Server: server, Folder: folder, In: toServer, Out: fromServer})
+		ended <- local.Serve(context.Background(), o)
 		_ = fromServer.Close()
 	}()
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
@@ -75,6 +82,33 @@ func TestTasksOfAFolder(t *testing.T) {
 	}
 	if got := call(t, second, "list_tasks", map[string]any{"workspace_path": os.TempDir()}); got["error"] == nil {
 		t.Errorf("a folder outside: got %v", got)
+	}
+}
+
+// TestLogLineOfACallNamesItAndItsCauseOnce: a change that cannot be recorded is refused.
+func TestLogLineOfACallNamesItAndItsCauseOnce(t *testing.T) {
+	folder := t.TempDir()
+	var logs testkit.Logs
+	c := client(t, local.Tasks, folder, &logs)
+	call(t, c, "create_task", map[string]any{"title": "Recorded"})
+	db, err := sqlite.Open(t.Context(), "test", filepath.Join(folder, ".countersign", "local.db"), "select 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	err = db.Change(t.Context(), func(ctx context.Context) error {
+		_, err := db.Exec(ctx, "alter table events rename to gone")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := call(t, c, "create_task", map[string]any{"title": "Unrecorded"}); got["error"] == nil {
+		t.Errorf("got %v, want an error", got)
+	}
+	text := strings.TrimSpace(logs.String())
+	if !strings.Contains(text, "request_id=") || strings.Contains(text, "\n") || strings.Count(text, "events") != 1 {
+		t.Errorf("got logged:\n%s", text)
 	}
 }
 

@@ -172,7 +172,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// the command check asks what others would refuse at their start, with the client and the Redis that they use.
 	"internal/dependency": {ours: []string{"fault", "httpx", "state"}},
 	// a server without Redis and issuer, for one person; its card is the terminal's.
-	"internal/local": {ours: []string{"access", "audit", "auth", "client/draw", "confirm", "domain/codesearch", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace", "fault", "footprint", "mcpserver", "plaintext", "rest", "result", "seal", "sqlite", "tool"}},
+	"internal/local": {ours: []string{"access", "audit", "auth", "client/draw", "confirm", "domain/codesearch", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace", "fault", "footprint", "mcpserver", "plaintext", "rest", "result", "seal", "sqlite", "telemetry", "tool"}},
 	// the one room that knows Prometheus; others declare the hooks that it fills.
 	"internal/metrics": {ours: []string{"httpx", "result"}, outside: []string{"github.com/prometheus/client_golang"}},
 	// a limit is of a person, and a refusal is a fault.
