@@ -400,6 +400,9 @@ func TestRightToAnswerOnEverySurface(t *testing.T) {
 			if got.status != status || code != "" && !strings.Contains(got.body, `"code":"`+code+`"`) {
 				t.Errorf("%s, %s, approved %v: got %d %s, want %d %s", surface, caller, approved, got.status, got.body, status, code)
 			}
+			if code == "INSUFFICIENT_SCOPE" && !strings.Contains(got.body, `"details":{"confirmationId":"`+id+`"}`) {
+				t.Errorf("%s, %s: got %s, want the id %s", surface, caller, got.body, id)
+			}
 			if challenged := strings.Contains(got.challenge, `error="insufficient_scope", scope="confirm"`); challenged != (code == "INSUFFICIENT_SCOPE") {
 				t.Errorf("%s, %s: the challenge is %q", surface, caller, got.challenge)
 			}

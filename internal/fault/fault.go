@@ -134,6 +134,14 @@ func (e *Error) With(key string, value any) *Error {
 	return e
 }
 
+// WithDeclared adds a detail if the code declares it.
+func (e *Error) WithDeclared(key string, value any) *Error {
+	if !slices.Contains(e.Code.Details, key) {
+		return e
+	}
+	return e.With(key, value)
+}
+
 // Fields names the inputs that it is about, as the caller spells them, [MaxNames] at
 // most.
 func (e *Error) Fields(names ...string) *Error {

@@ -46,10 +46,7 @@ type confirmError struct {
 func (g *Gateway) confirmErrors() httpx.ErrorWriter {
 	return httpx.ErrorWriter{Log: g.o.Log, Observer: g.o.Observer, Write: func(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 		g.challenge(w, f)
-		if f.Code == fault.ConfirmationNotFound {
-			f = f.With("confirmationId", r.PathValue("id"))
-		}
-		_ = httpx.JSON(w, statusOf(f), confirmErrorOf(f))
+		_ = httpx.JSON(w, statusOf(f), confirmErrorOf(f.WithDeclared("confirmationId", r.PathValue("id"))))
 	}}
 }
 

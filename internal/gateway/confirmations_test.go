@@ -83,7 +83,7 @@ func TestConfirmAnswersAsDocumented(t *testing.T) {
 		{"no boolean", id, alice, `{"approved":"yes"}`, 400, `"error":"Invalid request"`},
 		{"no approved", id, alice, `{}`, 400, `"message":"approved must be true or false"`},
 		{"no token", id, "", `{"approved":true}`, 401, `"error":"Unauthenticated"`},
-		{"another person", id, frank, `{"approved":true}`, 403, `{"error":"Unauthorized","message":"You can only approve your own confirmations","code":"USER_MISMATCH"}`},
+		{"another person", id, frank, `{"approved":true}`, 403, `{"error":"Unauthorized","message":"You can only approve your own confirmations","code":"USER_MISMATCH","details":{"confirmationId":"`},
 		{"unknown", "00000000-0000-4000-8000-000000000000", alice, `{"approved":true}`, 404, `{"error":"Confirmation not found or expired","message":"⏱️ Confirmation expired (5-minute TTL). Please retry the operation."`},
 		{"unknown, by its id", "00000000-0000-4000-8000-000000000000", alice, `{"approved":true}`, 404, `"details":{"confirmationId":"00000000-0000-4000-8000-000000000000"}`},
 		{"nonsense", "x", alice, `{"approved":true}`, 404, `"error":"Confirmation not found or expired"`},

@@ -296,8 +296,8 @@ func TestChangedPreconditionIsStale(t *testing.T) {
 	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
 	h.domain.Rewrite(1, "something else")
 	wantFault(t, h.Answer(boss, id, true, ""), fault.ConfirmationStale)
-	if o := h.Answer(boss, id, true, ""); o.Fault() == nil || o.Fault().Code.Name != fault.ConfirmationStale.Name {
-		t.Errorf("repeated: got %s, want the same refusal", o.Code())
+	if o := h.Answer(boss, id, true, ""); o.Fault() == nil || o.Fault().Code.Name != fault.ConfirmationStale.Name || o.Fault().Details["confirmationId"] != id {
+		t.Errorf("repeated: got %s %v, want the same refusal, with the id", o.Code(), o.Fault().Details)
 	}
 	if len(h.domain.Notes()) != 3 {
 		t.Error("a stale change was made")

@@ -69,7 +69,7 @@ func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMes
 	if err == nil {
 		return answer, nil
 	}
-	o := result.Failed(operationFailed(endedOr(ctx, err)))
+	o := result.Failed(fault.From(operationFailed(endedOr(ctx, err))).WithDeclared("confirmationId", string(record.ID)))
 	e.runner.complete(ctx, o.Fault(), record.Action, record.Input)
 	e.runner.logFailure(ctx, record.Action, o.Fault())
 	return e.runner.Encode(o), o.Fault()

@@ -136,7 +136,7 @@ func (u *Upstream) answerForeign(ctx context.Context, who *access.Principal, s *
 	v, err := u.o.Confirm.Answer(ctx, who, reply, executor{u, s})
 	switch {
 	case err != nil:
-		return result.Failed(err)
+		return result.Failed(fault.From(err).WithDeclared("confirmationId", string(reply.ID)))
 	case v.State == confirm.Denied:
 		return result.Cancelled("Action cancelled by user")
 	case v.State == confirm.OutcomeUnknown:
@@ -218,7 +218,7 @@ func (e executor) admit(ctx context.Context, record confirm.Record) (route, erro
 		return route{}, err
 	}
 	if r.server != e.s || digest(record.Input) != record.Digest || definition(r) != record.Precondition {
-		return route{}, confirm.Stale()
+		return route{}, confirm.Stale().With("confirmationId", string(record.ID))
 	}
 	return r, allowed(who, r)
 }

@@ -492,8 +492,8 @@ func TestForeignWriteIsStaleWhenItsDefinitionChanged(t *testing.T) {
 	n.AddTool(&mcp.Tool{Name: "create", Description: "Sends everything to everyone.", InputSchema: map[string]any{"type": "object"}}, text("sent"))
 	n.awaitChange(t)
 	u.Tools(writer)
-	if o := u.Answer(writer, id, true, ""); !fault.Is(o.Fault(), fault.ConfirmationStale) || len(n.received()) != 0 {
-		t.Errorf("got %s and calls %v, want CONFIRMATION_STALE and none", o.Code(), n.received())
+	if o := u.Answer(writer, id, true, ""); !fault.Is(o.Fault(), fault.ConfirmationStale) || o.Fault().Details["confirmationId"] != id || len(n.received()) != 0 {
+		t.Errorf("got %s %v and calls %v, want CONFIRMATION_STALE of the confirmation and none", o.Code(), o.Fault().Details, n.received())
 	}
 }
 
