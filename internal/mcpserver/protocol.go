@@ -96,7 +96,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	case fault.Is(err, fault.BadRequest):
 		return rejectMessage(w, http.StatusBadRequest, nil, jsonrpc.CodeParseError, fault.From(err).Message)
 	case err != nil && fault.From(err).Kind() == fault.RateLimited:
-		return s.rejectOverQuota(w, err)
+		return s.rejectOverQuota(w, nil, err) // the body is not read for that
 	case err != nil:
 		return err
 	case r.Method != http.MethodPost:
@@ -170,15 +170,14 @@ func repeated(h http.Header) string {
 	return ""
 }
 
-// rejectOverQuota answers a message over its person's quota. The body is not
-// read for that, so the error has no id.
-func (s *Server) rejectOverQuota(w http.ResponseWriter, err error) error {
+// rejectOverQuota answers a message over its person's quota. The id is nil when the
+// message has none, or was not read.
+func (s *Server) rejectOverQuota(w http.ResponseWriter, id json.RawMessage, err error) error {
 	f := fault.From(err)
 	httpx.RetryAfter(w, f)
-	return httpx.JSON(w, f.Code.Status, map[string]any{
-		"jsonrpc": "2.0", "id": nil,
-		"error": map[string]any{"code": codeOverQuota, "message": f.Message, "data": map[string]any{"code": f.Code.Name, "suggestedAction": f.SuggestedAction}},
-	})
+	answer := errorMessage(id, codeOverQuota, f.Message)
+	answer["error"].(map[string]any)["data"] = map[string]any{"code": f.Code.Name, "suggestedAction": f.SuggestedAction}
+	return httpx.JSON(w, f.Code.Status, answer)
 }
 
 // codeOverQuota is of the range that JSON-RPC leaves to servers; MCP names none
@@ -192,7 +191,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, m message, mod
 	switch {
 	case err == nil:
 	case fault.From(err).Kind() == fault.RateLimited:
-		return s.rejectOverQuota(w, err)
+		return s.rejectOverQuota(w, m.id, err)
 	default:
 		return err
 	}

@@ -217,7 +217,7 @@ func TestSessionsAndStreamsOfOnePersonAreLimited(t *testing.T) {
 	h.handshake(t, "alice")
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	third := h.send(t, "POST", "/mcp", "alice", hello)
-	if third.status != 429 || third.header.Get("Retry-After") == "" || third.header.Get("Mcp-Session-Id") != "" || !strings.Contains(third.body, `"code":"RATE_LIMITED"`) {
+	if third.status != 429 || third.header.Get("Retry-After") == "" || third.header.Get("Mcp-Session-Id") != "" || !strings.Contains(third.body, `"code":"RATE_LIMITED"`) || !strings.Contains(third.body, `"id":1,`) {
 		t.Errorf("a third session: got %d %v %s, want 429 and an error of JSON-RPC", third.status, third.header, third.body)
 	}
 	h.handshake(t, "bob")
