@@ -39,7 +39,7 @@ func (p *Pool) once(ctx context.Context, t *trace, key string, params *mcp.CallT
 	}
 	defer p.o.Client.follow(ctx, params)()
 	t.sent.Store(!p.o.Traced)
-	answer, err = s.CallTool(ctx, params)
+	answer, err = s.CallTool(plainContext{ctx}, params)
 	works := err == nil || ctx.Err() != nil || !t.rejected() && (isServerError(err) || errors.As(err, new(Rejected)))
 	p.release(s, works)
 	return answer, fresh, err

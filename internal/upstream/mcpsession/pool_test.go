@@ -2,6 +2,7 @@ package mcpsession
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -12,9 +13,12 @@ import (
 )
 
 // pool is a pool of sessions with a server in memory, and a hand-set clock.
-func pool(t *testing.T) (p *Pool, now *time.Time) {
+func pool(t *testing.T, change ...func(*mcp.Server)) (p *Pool, now *time.Time) {
 	now = new(time.Now())
 	server := mcp.NewServer(&mcp.Implementation{Name: "memory", Version: "1"}, nil)
+	for _, c := range change {
+		c(server)
+	}
 	client := NewClient(nil)
 	p = NewPool(Options{Client: client, Now: func() time.Time { return *now }, Connect: func(ctx context.Context) (*mcp.ClientSession, error) {
 		ours, theirs := mcp.NewInMemoryTransports()
@@ -25,6 +29,34 @@ func pool(t *testing.T) (p *Pool, now *time.Time) {
 	}})
 	t.Cleanup(p.Close)
 	return p, now
+}
+
+// TestServerIsToldInPlainWordsWhyACallIsCancelled: what it gets is no text of the program.
+func TestServerIsToldInPlainWordsWhyACallIsCancelled(t *testing.T) {
+	began, told := make(chan struct{}), make(chan string, 1)
+	s, _ := pool(t, func(server *mcp.Server) {
+		server.AddTool(&mcp.Tool{Name: "wait", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			close(began)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+				if params, ok := req.GetParams().(*mcp.CancelledParams); ok {
+					told <- params.Reason
+				}
+				return next(ctx, method, req)
+			}
+		})
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	go func() { <-began; leave() }()
+	if _, err := s.Call(ctx, "alice", "wait", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want it cancelled", err)
+	}
+	if got := <-told; got != "The caller no longer waits for the answer." {
+		t.Errorf("the server was told %q", got)
+	}
 }
 
 func TestIdleSessionsAreClosedAndBusyOnesAreNot(t *testing.T) {
