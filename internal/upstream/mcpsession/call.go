@@ -25,7 +25,7 @@ func (p *Pool) Call(ctx context.Context, key, tool string, args json.RawMessage)
 		case t.sent.Load() && !t.rejected():
 			return nil, t.explain(err)
 		case t.sent.Load() || fresh || ctx.Err() != nil:
-			return nil, errors.Join(ErrNotSent, t.explain(err))
+			return nil, NotSent(t.explain(err))
 		}
 	}
 }

@@ -31,9 +31,9 @@ func pool(t *testing.T, change ...func(*mcp.Server)) (p *Pool, now *time.Time) {
 	return p, now
 }
 
-// TestServerIsToldInPlainWordsWhyACallIsCancelled: what it gets is no text of the program.
-func TestServerIsToldInPlainWordsWhyACallIsCancelled(t *testing.T) {
-	began, told := make(chan struct{}), make(chan string, 1)
+// TestReasonOfACancelledCallIsPlain: what it gets is no text of the program.
+func TestReasonOfACancelledCallIsPlain(t *testing.T) {
+	began, reasons := make(chan struct{}), make(chan string, 1)
 	s, _ := pool(t, func(server *mcp.Server) {
 		server.AddTool(&mcp.Tool{Name: "wait", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			close(began)
@@ -43,7 +43,7 @@ func TestServerIsToldInPlainWordsWhyACallIsCancelled(t *testing.T) {
 		server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 				if params, ok := req.GetParams().(*mcp.CancelledParams); ok {
-					told <- params.Reason
+					reasons <- params.Reason
 				}
 				return next(ctx, method, req)
 			}
@@ -54,8 +54,15 @@ func TestServerIsToldInPlainWordsWhyACallIsCancelled(t *testing.T) {
 	if _, err := s.Call(ctx, "alice", "wait", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want it cancelled", err)
 	}
-	if got := <-told; got != "The caller no longer waits for the answer." {
-		t.Errorf("the server was told %q", got)
+	if got := <-reasons; got != "The caller no longer waits for the answer." {
+		t.Errorf("the server got %q", got)
+	}
+}
+
+func TestCallThatWasNotSentSaysWhyInOneLine(t *testing.T) {
+	err := NotSent(errors.Join(context.DeadlineExceeded, errors.New("dialing")))
+	if !errors.Is(err, ErrNotSent) || !errors.Is(err, context.DeadlineExceeded) || err.Error() != "the call was not sent: context deadline exceeded: dialing" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -16,6 +17,22 @@ import (
 // ErrNotSent marks the error of a call that did not reach its server. Any other
 // error leaves it unknown whether the server carried the call out.
 var ErrNotSent = errors.New("the call was not sent")
+
+// NotSent marks the error of a call as [ErrNotSent], in one line.
+func NotSent(err error) error { return unsent{err} }
+
+// unsent is an ErrNotSent with its cause.
+type unsent struct{ error }
+
+func (u unsent) Error() string {
+	return ErrNotSent.Error() + ": " + strings.ReplaceAll(u.error.Error(), "\n", ": ")
+}
+
+// Is reports whether target is ErrNotSent.
+func (unsent) Is(target error) bool { return target == ErrNotSent }
+
+// Unwrap returns the cause.
+func (u unsent) Unwrap() error { return u.error }
 
 // ErrHost marks an error of the host itself, made before a request left it. It
 // says nothing about the server.

@@ -76,7 +76,7 @@ var written = sync.Pool{New: func() any { return new(request) }}
 func (s *Server) exchange(ctx context.Context, until time.Time, tool string, call *request) ([]byte, error) {
 	token, err := s.auth.token(ctx)
 	if err != nil {
-		return nil, errors.Join(mcpsession.ErrNotSent, err)
+		return nil, mcpsession.NotSent(err)
 	}
 	if s.fast == nil { // a client of our own keeps the deadline itself, and knows of Abort
 		bounded, end := s.bounded(ctx, until)
@@ -89,7 +89,7 @@ func (s *Server) exchange(ctx context.Context, until time.Time, tool string, cal
 	back()
 	switch {
 	case errors.Is(err, post.ErrNotSent):
-		return nil, errors.Join(mcpsession.ErrNotSent, err)
+		return nil, mcpsession.NotSent(err)
 	case errors.Is(err, post.ErrTooLarge):
 		return nil, errors.Join(mcpsession.ErrTooLarge, err)
 	case err != nil:

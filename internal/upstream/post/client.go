@@ -85,7 +85,7 @@ func NewClient(base string, o Options) (*Client, error) {
 // call less than a timer of its context.
 func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 	if err := errors.Join(ctx.Err(), r.check()); err != nil {
-		return Answer{}, errors.Join(ErrNotSent, err)
+		return Answer{}, unsent{err}
 	}
 	until, bounded := r.deadline(ctx)
 	if !bounded {
@@ -93,11 +93,11 @@ func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 	}
 	k, err := c.acquire(ctx, until)
 	if err != nil {
-		return Answer{}, errors.Join(ErrNotSent, r.ended(ctx, err))
+		return Answer{}, unsent{r.ended(ctx, err)}
 	}
 	if c.life.Err() != nil { // after the deadline is set: Abort sets another one
 		c.discard(k)
-		return Answer{}, errors.Join(ErrNotSent, c.life.Err())
+		return Answer{}, unsent{c.life.Err()}
 	}
 	answer, keep, err := c.exchange(ctx, k, r)
 	if err != nil || !keep {
@@ -145,7 +145,7 @@ func (k *conn) write(host string, r Request) error {
 	case err == nil:
 		return nil
 	case written == 0 && !k.secured:
-		err = errors.Join(ErrNotSent, err)
+		err = unsent{err}
 	}
 	return fmt.Errorf("writing the request: %w", err)
 }

@@ -244,6 +244,9 @@ func TestRequestThatCannotBeSentIsNotSent(t *testing.T) {
 		if _, err := sender.Send(cancelled, request("x")); !errors.Is(err, post.ErrNotSent) || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled before: got %v", err)
 		}
+		if _, err := to("http://127.0.0.1:1").Send(t.Context(), request("x")); !errors.Is(err, post.ErrNotSent) || strings.ContainsRune(err.Error(), '\n') || strings.Contains(err.Error(), "not sent") {
+			t.Errorf("nothing listens: got %v, want the cause alone in one line", err)
+		}
 		for name, bad := range map[string]post.Request{
 			"a header in a value":     {Path: "/mcp", Fields: []post.Field{{Name: "Mcp-Name", Value: "x\r\nAuthorization: Bearer y"}}},
 			"a line feed in a value":  {Path: "/mcp", Fields: []post.Field{{Name: "Mcp-Name", Value: "x\ny"}}},

@@ -22,7 +22,7 @@ type Transport struct {
 // Send implements [Sender].
 func (t Transport) Send(ctx context.Context, r Request) (Answer, error) {
 	if err := errors.Join(ctx.Err(), r.check()); err != nil {
-		return Answer{}, errors.Join(ErrNotSent, err)
+		return Answer{}, unsent{err}
 	}
 	if until, bounded := r.deadline(ctx); bounded {
 		limited, cancel := context.WithDeadline(ctx, until)
@@ -33,7 +33,7 @@ func (t Transport) Send(ctx context.Context, r Request) (Answer, error) {
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { found.Store(true) }})
 	req, err := http.NewRequestWithContext(traced, http.MethodPost, strings.TrimSuffix(t.Base, "/")+r.Path, bytes.NewReader(bytes.Clone(r.Body))) // an http.Transport may read on after an early answer
 	if err != nil {
-		return Answer{}, errors.Join(ErrNotSent, err)
+		return Answer{}, unsent{err}
 	}
 	if r.Bearer != "" {
 		req.Header["Authorization"] = []string{"Bearer " + r.Bearer}
@@ -48,7 +48,7 @@ func (t Transport) Send(ctx context.Context, r Request) (Answer, error) {
 	resp, err := t.HTTP.RoundTrip(req)
 	if err != nil {
 		if !found.Load() {
-			err = errors.Join(ErrNotSent, err)
+			err = unsent{err}
 		}
 		return Answer{}, r.ended(ctx, err)
 	}
