@@ -207,6 +207,9 @@ func TestPromptsOfOtherServersAreOffered(t *testing.T) {
 			t.Errorf("%s: of an unknown server: got %v", version, err)
 		}
 		other, _ := h.connect(t, version, "bob")
+		if other.InitializeResult().Capabilities.Prompts != nil {
+			t.Errorf("%s: prompts are declared to a person who has none", version)
+		}
 		if list, err := other.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 0 {
 			t.Errorf("%s: to another person: got %+v, %v", version, list, err)
 		}

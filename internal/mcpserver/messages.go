@@ -43,7 +43,11 @@ func (s *Server) answer(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 			s.lane.know(req)
 		}
-		return next(ctx, method, req)
+		answer, err := next(ctx, method, req)
+		if err == nil && s.opts.Prompts != nil {
+			declare(ctx, s.opts.Prompts, req, answer)
+		}
+		return answer, err
 	}
 }
 
