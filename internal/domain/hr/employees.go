@@ -25,7 +25,7 @@ type Employee struct {
 	Salary      access.Sensitive[float64] `json:"salary" mask:"pay" jsonschema:"minimum=0" db:"-" field:"unit=USD,aka=pay|paid|payroll|wage|earn|earner|make|compensation|remuneration|payslip|paycheck|income"`
 	SSN         string                    `json:"ssn" mask:"pay" jsonschema:"pattern=^\\d{3}-\\d{2}-\\d{4}$" field:"label=SSN"`
 	Phone       string                    `json:"phone" mask:"phone,last4" field:"aka=telephone|mobile"`
-	Location    string                    `json:"location" field:"aka=office|city|site"`
+	Location    string                    `json:"location" field:"aka=office|city|site|address"`
 	Active      bool                      `json:"active" field:"aka=employed|employment"`
 	CreatedAt   time.Time                 `json:"created_at" field:"show=detail"`
 	UpdatedAt   time.Time                 `json:"updated_at" field:"show=detail"`

@@ -10,9 +10,9 @@ var (
 	// Opening is a sentence about the person before their question: "Hi, I'm new here."
 	Opening = regexp.MustCompile(`(?i)^(?:(?:hi|hello|hey|good \w+)[ ,]+(?:there,? )?)?(?:i am|i'm|im|we are|we're) (?:new|just|trying|looking|preparing|working|in|on|from|with|a|an|the)\b[\w ,']{0,60}[.!] +`)
 	// Detail, "tell me more about the first", asks for one of what was shown.
-	Detail = regexp.MustCompile(`(?i)^(?:show |tell |give )?(?:me )?(?:more|the|all)?(?: details?)? ?(?:about|on|of) the (first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?: one)?\W*$`)
+	Detail = regexp.MustCompile(`(?i)^(?:show |tell |give )?(?:me )?(?:(?:more|the|all)?(?: details?)? ?(?:about|on|of)|^open|^read|^view) the (first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?: \w*[^\Ws])?\W*$`)
 	// Inside, "what items are in it?", asks for all of one thing.
-	Inside = regexp.MustCompile(`(?i)^(?:and )?(?:what (?:items |lines )?(?:is|are|'s) in|show (?:me )?(?:the )?(?:items|lines|details) (?:in|of)|(?:more )?details (?:of|on|about)) it\W*$|^(?:show |give )?(?:me )?(?:the |more )?details\W*$`)
+	Inside = regexp.MustCompile(`(?i)^(?:and )?what (?:items )?does it (?:contain|have|include)\W*$|^(?:and )?(?:what (?:items |lines )?(?:is|are|'s) in|show (?:me )?(?:the )?(?:items|lines|details) (?:in|of)|(?:more )?details (?:of|on|about)) it\W*$|^(?:show |give )?(?:me )?(?:the |more )?details\W*$`)
 	// Theirs, "their salaries", asks for a field of what was shown.
 	Theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
 	// FieldOf, "the due date?", asks for a field of one thing.

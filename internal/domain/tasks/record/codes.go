@@ -44,5 +44,6 @@ func NotFound(resource string, id int64) *fault.Error {
 // Workspace is WORKSPACE_INVALID: reason is a sentence without its full stop.
 // The path is the caller's and clipped, in the details to 300 bytes.
 func Workspace(path, reason string) *fault.Error {
-	return ErrWorkspace.New("The workspace %q cannot be used: %s.", fault.Clip(path, 100), reason).With("workspace_path", fault.Clip(path, 300)).With("reason", reason)
+	return ErrWorkspace.New("The workspace %q cannot be used: %s.", fault.Clip(path, 100), reason).
+		Tell("I find no project of that name among yours.").With("workspace_path", fault.Clip(path, 300)).With("reason", reason)
 }

@@ -24,7 +24,7 @@ func (r reader) measure(i int) {
 		r.take(read, i, 2, 1)
 		return
 	}
-	if r.Low(i) == "by" && r.Low(i+1) != "" && r.Low(i+2) == "" && r.Measure.Kind == "" && r.Tool.Lists() { // "spend by vendor", "customers by revenue"
+	if (r.Low(i) == "by" || r.Low(i) == "per") && r.Low(i+1) != "" && r.Low(i+2) == "" && r.Measure.Kind == "" && r.Tool.Lists() { // "spend by vendor", "customers by revenue"
 		kind := map[bool]string{true: "sum", false: "count"}[r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Quantity() && r.Any(f.Says) }).Name != ""]
 		r.Measure = Measure{Kind: kind}
 		limit, limited := r.Args["limit"].(float64)

@@ -145,6 +145,7 @@ func (r reader) word(i int) {
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
+	case t.Low == "open" && i == r.Order && r.Tool.Lists() && r.isAnchor(i+1) && english.Plural(r.Low(i+1)): // which no row of it is
 	case t.Low == "it" && (t.Text == "IT" || r.isAnchor(i+1)): // a department
 	case slices.Contains([]string{"they", "them", "its", "their"}, t.Low) && !r.anchored: // of whom nothing was said before
 	case t.Low == "as" && r.Low(i+1) == "a" && !r.Tool.Writes(): // "who has Ada as a manager?" turns the question round

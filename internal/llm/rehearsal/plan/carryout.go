@@ -201,7 +201,7 @@ func ofPeople(p *planner, t *declared.Tool, rows []result.Row, in match.Filter) 
 func (p *planner) passes(t *declared.Tool, f match.Filter, args map[string]any) bool {
 	in := t.Inputs.First(func(in *declared.Field) bool {
 		whose := !f.Self || p.Words.Is(in.Name, "person") && !p.Words.Is(in.Name, "outsider")
-		return f.Column == "" && in.IsText() && !(f.Located && len(f.Words) == 1 && in.Is(schema.Title)) && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, f.Text)).Rows) > 0
+		return f.Column == "" && in.IsText() && !in.Has("month", "quarter", "year") && !(f.Located && len(f.Words) == 1 && in.Is(schema.Title)) && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, f.Text)).Rows) > 0
 	})
 	if in != nil {
 		args[in.Name] = f.Text

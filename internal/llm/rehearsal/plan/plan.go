@@ -11,6 +11,7 @@ import (
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
+	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 	"countersign.dev/internal/schema/declared"
@@ -264,7 +265,7 @@ func (p *planner) perform(c choice) string {
 	case len(c) > 1 && p.rank(c[0]) == p.rank(c[1]) && !c[0].Strong && len(c[0].Values) == 0: // "what is open?"
 		panic(end{none: true, text: decline(p.Catalog, c[0].Tokens)})
 	}
-	first, refused, personal := end{}, end{}, false
+	first, refused, personal, strong := end{}, end{}, false, c[0].Strong
 	for _, r := range c[:min(4, len(c))] {
 		e := run(func() string { return p.carryOut(r) })
 		if e.shut && !e.none && !e.waits && refused.text == "" { // it may be another sort of thing, which is open
@@ -279,6 +280,9 @@ func (p *planner) perform(c choice) string {
 		if c[0].Target != nil && r.MeansPerson(2) && !personal { // whom a full name says
 			first.text, personal = "", true
 		}
+		if r.Strong && !strong { // which says what is meant
+			first.text, strong = "", true
+		}
 		if first.text, first.shut = cmp.Or(first.text, e.text), first.shut || e.shut && first.text == ""; r.Target != nil && r.Target.Entity.Code && !strings.Contains(r.Target.Entity.Text, "@") {
 			break // what looks like an id is found as one
 		}
@@ -289,7 +293,10 @@ func (p *planner) perform(c choice) string {
 	known := func(text string) bool { return p.Knows(english.Stem(strings.ToLower(text))) } // it may be no value
 	located := slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) && c[0].Tool.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Text) && !f.Required }) != nil
 	nowhere := !located && !c[0].Topic && slices.ContainsFunc(c[0].Filters, func(f match.Filter) bool { return f.Located }) // its rows have no such column
-	if first.none, first.vague = true, nowhere || c[0].Guesses() || slices.ContainsFunc(c[0].Values, known) && !located; first.vague && !first.shut {
+	asked := c[0].Tool.Column(speak.Column(c[0]))                                                                           // somebody's salary, whatever the name
+	sees := func(role string) bool { return slices.Contains(p.Person.Roles, role) }
+	somebody := len(asked.Roles) > 0 && !slices.ContainsFunc(asked.Roles, sees) && (c[0].MeansPerson(1) || c[0].MeansPerson(2))
+	if first.none, first.vague = true, !somebody && (nowhere || c[0].Guesses() || slices.ContainsFunc(c[0].Values, known) && !located); first.vague && !first.shut {
 		first.text = decline(p.Catalog, c[0].Tokens)
 	} else if !first.shut {
 		first.text += elsewhere(p, c[0])

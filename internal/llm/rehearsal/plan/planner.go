@@ -289,7 +289,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
 		case r == nil || t.Closed && !r.Strong && r.Searches() || t.Writes() && !r.Strong && r.Target == nil && (t.Closed || len(r.Values) == 0 && clause.Remark == "") || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
-		case !t.Writes() && r.Target == nil && (t.Missing(r.Args).Is(schema.ID) || t.LacksOne(r.Args)): // something of many, which it tells of one
+		case !t.Writes() && r.Target == nil && (t.Missing(r.Args).Is(schema.ID) || t.LacksOne(r.Args) || !t.Lists() && r.Plural && len(r.Values) == 0 && t.Missing(r.Args) != nil): // something of many, which it tells of one
 		case t.Closed:
 			closed = append(closed, r)
 		default:
@@ -390,7 +390,9 @@ func refuse(c *match.Catalog, r *match.Reading, of ...string) string {
 	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+append(of, r.Tool.Noun)[0], r.Tool.Info.Roles, offer(c, r.Clause)
 	if shown := r.Tool.Column(key); len(shown.Roles) > 0 && (len(shown.Words) == 1 || r.Asked.Means(english.Stem(english.LastWord(key)))) { // who may list people need not see their pay
 		what, roles = shown.Head(key), shown.Roles
-		if r.TellsOwn(key) {
+		if t := r.Target; t != nil && t.Entity.Self { // which all employees see of themselves
+			roles = r.Tool.Info.Roles
+		} else if r.TellsOwn(key) {
 			instead = "you can ask for your own " + what + "."
 		}
 	}
