@@ -172,7 +172,7 @@ func (r reader) choices() {
 				if dated && f.Is(schema.Date) && len(p.Words) > 2 && r.reads(i, p.Words) { // "do I have to do today"
 					r.take(read, i, len(p.Words), 2)
 				}
-				one := f.Is(schema.Order) && r.Has("ascending", "asc") || f.Is(schema.Order) && r.x.Is(r.Low(i), lexicon.Measures...) && r.isAnchor(i+1) && !english.Plural(r.Low(i+1)) // "the latest deal"
+				first := f.Is(schema.Order) && r.Has("ascending", "asc") || f.Is(schema.Order) && r.x.Is(r.Low(i), lexicon.Measures...) && r.isAnchor(i+1) && !english.Plural(r.Low(i+1)) // "the latest deal"
 				end := i + len(p.Words)
 				bound := r.x.Is(r.Low(i), "over", "under") && end < len(r.Tokens) && r.Tokens[end].Kind != language.Mark
 				doer := r.Tool.Columns.Found(func(f *declared.Field) bool {
@@ -185,10 +185,11 @@ func (r reader) choices() {
 					r.take(given, i-1, 1+len(p.Words), 2)
 					continue
 				}
-				if bound || r.x.Is(r.Low(end), "unit") { // "over 5", "our sales team"
+				one := r.x.Is(r.Low(i), "present") && i == r.Order && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Sort != "" })
+				if one || bound || r.x.Is(r.Low(end), "unit") { // "open ticket 4", "over 5", "our sales team"
 					continue
 				}
-				if one || r.taken(f) || by || extreme || named || happened || dated && f.Is(schema.Date) || !r.reads(i, p.Words) {
+				if first || r.taken(f) || by || extreme || named || happened || dated && f.Is(schema.Date) || !r.reads(i, p.Words) {
 					continue
 				}
 				if r.take(given, i, len(p.Words), 4); r.x.Is(r.Low(i), "sum") { // "total sales"

@@ -265,7 +265,7 @@ func (p *planner) perform(c choice) string {
 	case len(c) > 1 && p.rank(c[0]) == p.rank(c[1]) && !c[0].Strong && len(c[0].Values) == 0: // "what is open?"
 		panic(end{none: true, text: decline(p.Catalog, c[0].Tokens)})
 	}
-	first, refused, personal, strong := end{}, end{}, false, c[0].Strong
+	first, refused, personal := end{}, end{}, false
 	for _, r := range c[:min(4, len(c))] {
 		e := run(func() string { return p.carryOut(r) })
 		if e.shut && !e.none && !e.waits && refused.text == "" { // it may be another sort of thing, which is open
@@ -279,9 +279,6 @@ func (p *planner) perform(c choice) string {
 		}
 		if c[0].Target != nil && r.MeansPerson(2) && !personal { // whom a full name says
 			first.text, personal = "", true
-		}
-		if r.Strong && !strong { // which says what is meant
-			first.text, strong = "", true
 		}
 		if first.text, first.shut = cmp.Or(first.text, e.text), first.shut || e.shut && first.text == ""; r.Target != nil && r.Target.Entity.Code && !strings.Contains(r.Target.Entity.Text, "@") {
 			break // what looks like an id is found as one
