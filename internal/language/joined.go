@@ -93,7 +93,7 @@ func (j Joint) lead(words []Token) (n int) {
 // or in New York"; first with those that commas put before them, if there are any. There is none
 // where nothing is joined, or more than once.
 func Each(tokens []Token) (ways [][][]Token) {
-	last := func(t Token) bool { return t.Low == "and" || t.Low == "or" }
+	last := func(t Token) bool { return slices.Contains([]string{"and", "or", "versus", "vs"}, t.Low) }
 	k := slices.IndexFunc(tokens, last)
 	if k < 1 || k > len(tokens)-2 || slices.ContainsFunc(tokens[k+1:], last) {
 		return nil

@@ -48,7 +48,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/confirm": {ours: []string{"access", "audit", "fault", "quota", "result"}},
 	"internal/tool":    {ours: []string{"access", "audit", "confirm", "deadline", "fault", "flat", "plaintext", "result", "schema", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
 	// the gateway checks what a model wrote as the server does, and with the same words; the words of a name say what a property holds.
-	"internal/schema/declared": {ours: []string{"calendar", "english", "language/lexicon", "result", "schema"}},
+	"internal/schema/declared": {ours: []string{"calendar", "english", "language", "language/lexicon", "result", "schema"}},
 	"internal/schema":          {ours: []string{"english", "fault", "flat", "strictjson"}, outside: []string{"github.com/google/jsonschema-go", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	// the hot path's bytes: it reads what the SDK would, into the SDK's types where they have structure.
 	"internal/mcpwire": {outside: []string{"github.com/modelcontextprotocol/go-sdk"}},

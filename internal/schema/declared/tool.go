@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/english"
+	"countersign.dev/internal/language"
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
@@ -208,6 +209,21 @@ func (t *Tool) Takes(values ...string) bool {
 	return t.Inputs.First(func(f *Field) bool {
 		return f.Is(schema.Choice) && !slices.ContainsFunc(values, func(v string) bool { return !says(f, v) })
 	}) != nil
+}
+
+// Goes reports whether words ask for no more than the rows that come next in a list, in its own words or in those of the question before.
+func (t *Tool) Goes(x *lexicon.Lexicon, tokens []language.Token, before string) bool {
+	figure := func(w string) bool { // "remaining" may be an amount
+		return slices.ContainsFunc(t.Columns, func(f *Field) bool { return f.Is(schema.Number) && len(f.Words) > 1 && f.Words[0] == w })
+	}
+	rows := func(i int) bool { return i < len(tokens) && (tokens[i].Low == "ones" || english.Plural(tokens[i].Low)) } // "the remaining budgets"
+	asks := false
+	for i, w := range tokens {
+		asks = asks || x.Is(w.Low, "further") && (rows(i+1) || !figure(w.Low))
+	}
+	return asks && !slices.ContainsFunc(tokens, func(w language.Token) bool {
+		return w.Kind == language.Word && !x.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun", "praise") && !t.Anchors(w.Stem) && !slices.Contains(english.Prose(before), w.Low) || x.Is(w.Low, "condition") && w.Low != "would"
+	})
 }
 
 // Called is the column by whose word rows are called: "surname", "title"; empty for none. The

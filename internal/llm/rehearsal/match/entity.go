@@ -118,7 +118,7 @@ func (r *Reading) entity(i int) Entity {
 	for e.end < len(r.Tokens) && !e.owns {
 		t := r.Tokens[e.end]
 		titled := r.Tool.Writes() && r.Low(i-1) == "called" && r.Low(e.end) != "" && r.uses[e.end] <= read && !r.x.Is(t.Low, "place") // "called Test the pump"
-		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low) || r.x.IsOurs(r.Tool.Head) && lexicon.Doers.MatchString(t.Low)); e.end > i && !titled && (r.uses[e.end] != unread || !goesOn) {
+		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || !reader{r}.others(t.Stem) && !(r.Tool.Closed && r.c.opens(t.Stem))) && (t.Capital || r.x.MayBeValue(t.Low) || r.x.IsOurs(r.Tool.Head) && lexicon.Doers.MatchString(t.Low)); e.end > i && !titled && (r.uses[e.end] != unread || !goesOn) {
 			break
 		}
 		e.Text = strings.TrimSpace(e.Text + " " + t.Text)

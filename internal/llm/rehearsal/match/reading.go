@@ -43,6 +43,11 @@ func (c *Catalog) Lists(word string) bool {
 	return slices.ContainsFunc(c.Open, func(t *declared.Tool) bool { return t.Lists() && t.IsAbout(strings.ToLower(word)) })
 }
 
+// opens reports whether a stem is what an open tool is about or answers: "salaries" are no part of a name that a closed one would know.
+func (c *Catalog) opens(stem string) bool {
+	return slices.ContainsFunc(c.Open, func(t *declared.Tool) bool { return t.Said(stem) >= declared.InColumns })
+}
+
 // Identify sets of what sort the ids among tokens are, and writes numbers as such ids: "ticket 4" is TICK-004.
 func (c *Catalog) Identify(tokens []language.Token) {
 	for i, t := range tokens {
@@ -258,6 +263,11 @@ type Filter struct {
 
 // reader explains the words of a clause by those of the tool.
 type reader struct{ *Reading }
+
+// others reports whether a stem is what another list is of: "deals" are no column of customers.
+func (r reader) others(s string) bool {
+	return slices.ContainsFunc(r.c.All(), func(other *declared.Tool) bool { return other != r.Tool && other.Lists() && other.Head == s })
+}
 
 // alike reports whether an input of this or another list of the same things fits.
 func (r reader) alike(fits func(*declared.Field) bool) bool {

@@ -302,8 +302,3 @@ func (r reader) follows(i int) bool {
 	}
 	return r.x.MayBeValue(of) && !r.x.IsOurs(r.Tokens[i-1].Stem) && !r.x.Is(of, "present", "reading", "idle", "who", "place", "owner", "bulk") && !slices.Contains(english.Function, of)
 }
-
-// others reports whether a stem is what another list is of: "deals" are no column of customers.
-func (r reader) others(s string) bool {
-	return slices.ContainsFunc(r.c.All(), func(other *declared.Tool) bool { return other != r.Tool && other.Lists() && other.Head == s })
-}

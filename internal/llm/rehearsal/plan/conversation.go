@@ -79,13 +79,16 @@ func (p *planner) read(messages []agent.Message) {
 		case m.Role == agent.User && p.Words.Only("which", language.Lows(said)) && p.before != "":
 		case m.Role == agent.User && p.Words.Only("back", language.Lows(said)):
 			p.named = map[string]int{}
-		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return further(p.Words, p.Named(a.Tool), said, p.before) }):
+		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return p.Named(a.Tool).Goes(p.Words, said, p.before) }):
 		case m.Role == agent.User && meant(p, said, messages[i:]) != "":
 			fresh, p.before, p.sorted = true, meant(p, said, messages[i:]), ""
 			p.basis = p.before
 		case m.Role == agent.User && (p.before == "" || !p.Words.Measured(language.Lows(said), "further", "more")):
 			whole, basis := p.onward(m.Text()), cmp.Or(p.basis, p.before)
-			if basis == "" || !asksOfThem(m.Text(), strings.Trim(whole, " ?!."), strings.Trim(basis, " ?!.")) {
+			narrowing := func(q string) int {
+				return len(append(p.choose(language.Read(q, p.Today), ""), &match.Reading{})[0].Said())
+			}
+			if basis == "" || narrowing(whole) > narrowing(basis) || !asksOfThem(m.Text(), strings.Trim(whole, " ?!."), strings.Trim(basis, " ?!.")) {
 				basis = whole
 			}
 			fresh, p.before, p.basis, p.sorted = true, whole, basis, ""
@@ -141,12 +144,12 @@ func shown(p *planner, messages []agent.Message) (pages map[int]*speak.Answer) {
 func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	of, last, shown := &declared.Tool{}, &speak.Answer{}, 0 // that no word names
 	for _, a := range p.lists {
-		if t := p.Named(a.Tool); t.Info.Name != "" && len(a.Rows) > 0 && (asked || further(p.Words, t, tokens, p.before)) {
+		if t := p.Named(a.Tool); t.Info.Name != "" && len(a.Rows) > 0 && (asked || t.Goes(p.Words, tokens, p.before)) {
 			first := a.Args["cursor"] == nil && a.Args["offset"] == nil
 			of, last, shown = t, a, len(a.Rows)+map[bool]int{false: shown}[first]
 		}
 	}
-	goesOn := asked || of.Info.Name != "" || further(p.Words, latest(p), tokens, p.before)
+	goesOn := asked || of.Info.Name != "" || latest(p).Goes(p.Words, tokens, p.before)
 	if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Kind == language.Number }); goesOn && i >= 0 && tokens[max(0, i-1)].Low != "page" { // "20 more"
 		p.few = int(min(50, tokens[i].Value))
 	}

@@ -48,7 +48,7 @@ func (p *planner) reply(words []language.Token) string {
 				return decline(p.Catalog, tokens)
 			}
 			if slices.ContainsFunc(plans, func(c choice) bool {
-				return c[0].Tool.Closed && len(slices.DeleteFunc(language.Lows(c[0].Tokens), func(w string) bool { return p.Words.Is(w, "idle") })) == 1 || !c[0].Strong && (len(c[0].Tokens) == 1 || !c[0].OpensAnew(p.Words))
+				return c[0].Tool.Closed && len(slices.DeleteFunc(language.Lows(c[0].Tokens), func(w string) bool { return p.Words.Is(w, "idle") })) == 1 || !c[0].Strong && (len(c[0].Tokens) == 1 || !c[0].OpensAnew(p.Words)) || len(plans) > 1 && c[0].Verb == "compare"
 			}) {
 				if text := both(p, tokens); text != "" {
 					return text

@@ -73,16 +73,6 @@ func latest(p *planner) *declared.Tool {
 	return p.Named(append(p.lists, &speak.Answer{})[max(0, len(p.lists)-1)].Tool)
 }
 
-// further reports whether words ask for no more than the rows that come next in a list, in its own words or in those of the question before.
-func further(x *lexicon.Lexicon, of *declared.Tool, tokens []language.Token, before string) bool {
-	figure := func(w string) bool { // "remaining" may be an amount
-		return slices.ContainsFunc(of.Columns, func(f *declared.Field) bool { return f.Is(schema.Number) && len(f.Words) > 1 && f.Words[0] == w })
-	}
-	return slices.ContainsFunc(tokens, func(w language.Token) bool { return x.Is(w.Low, "further") && !figure(w.Low) }) && !slices.ContainsFunc(tokens, func(w language.Token) bool {
-		return w.Kind == language.Word && !x.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun", "praise") && !of.Anchors(w.Stem) && !slices.Contains(english.Prose(before), w.Low) || x.Is(w.Low, "condition") && w.Low != "would"
-	})
-}
-
 // What an answer names last ("Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …") and in its lines, and words for what it lists.
 var (
 	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]*(?:manager|boss|owner|reviewer|approver|contact|lead|assignee|agent|assigned to|approved by|submitted by) is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? |^\*\*(?:([A-Z]+-\d[-\d]*)[^*]*|([^*\n]+))\*\*: |^([A-Z]+-\d[-\d]*): [a-z]`)
@@ -139,7 +129,7 @@ func (p *planner) onward(said string) string {
 	shown := func(w string) bool { // a column of what was shown
 		return !p.Lists(w) && latest(p).Columns.First(func(f *declared.Field) bool { return f.Says(english.Stem(w)) }) != nil
 	}
-	if n := len(content); n > 0 && n < 3 && len(words) <= n+2 && !p.single && p.Words.Phrase("follow", words) == 0 && len(p.lists) > 0 && !slices.ContainsFunc(content, func(w string) bool { return !shown(w) }) { // "salaries"
+	if n := len(content); n > 0 && n < 3 && len(words) <= n+2 && !p.single && p.Words.Phrase("follow", words) == 0 && len(p.lists) > 0 && !lexicon.Them.MatchString(said) && !slices.ContainsFunc(content, func(w string) bool { return !shown(w) }) { // "salaries"
 		return before + " with " + strings.Join(content, " ")
 	}
 	if len(words) == 0 || p.Words.Is(words[0], "action") {
