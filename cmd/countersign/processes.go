@@ -86,7 +86,7 @@ func serve(ctx context.Context, p program, c command) error {
 	case stdio && len(names) > 1:
 		return misused("--stdio takes one server")
 	case stdio && folder != "":
-		return local.Serve(ctx, local.Options{Server: names[0], Folder: folder, Version: app.Version(), In: p.in, Out: p.out, Err: p.err})
+		return local.Serve(ctx, local.Options{Server: names[0], Folder: folder, Version: app.Version(), Website: app.Website, In: p.in, Out: p.out, Err: p.err})
 	case folder != "":
 		return misused("--local needs --stdio")
 	case stdio && o.File == "":

@@ -109,7 +109,7 @@ func (p *platform) edge(d domain, server storage.Server, o domainOptions) (*mcps
 	}
 	page := approval.At(o.approvals)
 	return mcpserver.New(page.Toolbox(tools), mcpserver.Options{
-		Name: "countersign-" + d.name, Title: "Countersign: " + d.title, Version: Version(), Website: website, Instructions: d.instructions, Scopes: clientScopes(o.scopes),
+		Name: "countersign-" + d.name, Title: "Countersign: " + d.title, Version: Version(), Website: Website, Instructions: d.instructions, Scopes: clientScopes(o.scopes),
 		Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.resource(), AuthorizationServers: urlsOf(o.issuers), AllowedHosts: o.hosts, AllowedOrigins: o.origins,
 		Resources: d.resources, Ready: server.Ready, Confirmations: tools, Show: page.Shown(tools.Confirmation), Quotas: p.quotas, Admission: p.queue, Refused: p.refused(d.name), Observer: p.metrics.Observer(d.name), Log: log,
 	})

@@ -120,7 +120,7 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 			prompts = upstream.Texts{Upstream: servers}
 		}
 		made, err := mcpserver.New(approval.At(o.url).Toolbox(upstream.Catalogue{Upstream: servers, Server: server}), mcpserver.Options{
-			Name: "countersign", Title: "Countersign", Version: Version(), Website: website, Scopes: clientScopes(o.scopes),
+			Name: "countersign", Title: "Countersign", Version: Version(), Website: Website, Scopes: clientScopes(o.scopes),
 			Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for your approval.",
 			Show:         approval.At(o.url).Shown(servers.Confirmation),
 			Prompts:      prompts,

@@ -153,5 +153,5 @@ func Version() string {
 	return "(devel)"
 }
 
-// website is where the product is described, for clients that show it.
-const website = "https://countersign.dev/"
+// Website is where the product is described, for clients that show it.
+const Website = "https://countersign.dev/"

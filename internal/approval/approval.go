@@ -8,10 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"net/url"
 	"strings"
-	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/rest"
@@ -87,10 +85,6 @@ func (t toolbox) Call(ctx context.Context, name string, args json.RawMessage) re
 // explained says where and until when a change is answered. A client that can ask its
 // person (input_required, elicitation) would be asked here.
 func (p Page) explained(waiting result.Pending) result.Outcome {
-	within := "1 minute"
-	if minutes := math.Round(time.Until(waiting.Expires).Minutes()); minutes > 1 {
-		within = fmt.Sprintf("%.0f minutes", minutes)
-	}
-	waiting.Message += fmt.Sprintf("\n\nNothing has changed yet. Open %s to approve or deny this, within %s.", waiting.Data[key], within)
+	waiting.Message += fmt.Sprintf("\n\nNothing has changed yet. Open %s to approve or deny this, within %s.", waiting.Data[key], waiting.Within())
 	return result.Waiting(waiting)
 }

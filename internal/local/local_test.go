@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ import (
 // client serves a folder and connects a client to it.
 func client(t *testing.T, server, folder string, logs ...io.Writer) *mcp.ClientSession {
 	t.Helper()
-	o := local.Options{Server: server, Folder: folder}
+	o := local.Options{Server: server, Folder: folder, Website: "https://site.test/"}
 	if len(logs) > 0 {
 		o.Err = logs[0]
 	}
@@ -123,7 +124,7 @@ func TestWhatWaitsIsAnsweredAtATerminal(t *testing.T) {
 		call(t, c, "delete_task", map[string]any{"task_id": task["id"]})
 		p := call(t, c, "cleanup_deleted_tasks", map[string]any{"days": 0})
 		message, _ := p["message"].(string)
-		m := regexp.MustCompile(`countersign approve ([0-9a-f-]{36}) --local "(.+)"`).FindStringSubmatch(message)
+		m := regexp.MustCompile(`within 5 minutes: countersign approve ([0-9a-f-]{36}) --local "(.+)"`).FindStringSubmatch(message)
 		if p["status"] != "pending_confirmation" || m == nil || m[1] != p["confirmationId"] {
 			t.Fatalf("got %v, want what waits and how to answer it", p)
 		}
@@ -148,6 +149,12 @@ func TestWhatWaitsIsAnsweredAtATerminal(t *testing.T) {
 	id := open()
 	if got := waits(); !strings.HasPrefix(got, id+"  until ") || strings.Count(got, "\n") != 1 {
 		t.Errorf("what waits: got %s", got)
+	}
+	if shown := call(t, c, "get_confirmation", map[string]any{"confirmation_id": id}); fmt.Sprint(shown["data"]) == "<nil>" || shown["data"].(map[string]any)["state"] != "pending" {
+		t.Errorf("what its client sees of it: %v", shown)
+	}
+	if about := c.InitializeResult().ServerInfo; about.WebsiteURL != "https://site.test/" {
+		t.Errorf("declares %+v", about)
 	}
 	if shown, err := answer(id, "perhaps\n"); err == nil || !strings.Contains(shown, "cannot be undone") {
 		t.Errorf("neither yes nor no: got %v\n%s", err, shown)

@@ -242,6 +242,8 @@ func (smallResources) Template() result.Resource {
 	return result.Resource{URI: "test://template/{id}/data", Name: "template", MIMEType: "text/plain"}
 }
 
+func (smallResources) Tool() string { return "read_resource" }
+
 func (smallResources) Reader(uri string) (tool string, args json.RawMessage, ok bool) {
 	if !strings.HasPrefix(uri, "test://template/") && uri != "test://static-text" {
 		return "", nil, false

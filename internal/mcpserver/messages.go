@@ -44,8 +44,8 @@ func (s *Server) answer(next mcp.MethodHandler) mcp.MethodHandler {
 			s.lane.know(req)
 		}
 		answer, err := next(ctx, method, req)
-		if err == nil && s.opts.Prompts != nil {
-			declare(ctx, s.opts.Prompts, req, answer)
+		if err == nil {
+			declare(ctx, s, req, answer)
 		}
 		return answer, err
 	}

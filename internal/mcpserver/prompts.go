@@ -37,28 +37,6 @@ func (s *Server) offers(m message) bool {
 	return feature != "logging" && feature != "completion"
 }
 
-// declare takes prompts out of what the server declares to a caller to whom no other server
-// offers one.
-func declare(ctx context.Context, prompts Prompts, req mcp.Request, answer mcp.Result) {
-	var declared *mcp.ServerCapabilities // a copy for this answer
-	switch answer := answer.(type) {
-	case *mcp.InitializeResult:
-		declared = answer.Capabilities
-	case *mcp.DiscoverResult:
-		declared = answer.Capabilities
-	}
-	if declared == nil {
-		return
-	}
-	ctx, _, err := withCaller(ctx, req.GetExtra(), nil)
-	if err != nil {
-		return
-	}
-	if all, err := prompts.Prompts(ctx); err == nil && len(all) == 0 {
-		declared.Prompts = nil
-	}
-}
-
 // listPrompts lists the texts as server.prompt.
 func (s *Server) listPrompts(ctx context.Context, req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	var params mcp.ListPromptsParams // nil when the message has none

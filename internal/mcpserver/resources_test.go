@@ -43,6 +43,24 @@ func (notes) Links(tool string, answer json.RawMessage) []result.Resource {
 	return []result.Resource{{URI: "note://echo/" + said, Name: said, MIMEType: "text/plain"}, {URI: "note://echo/2", Name: "2"}}
 }
 
+// paid are notes that one tool reads, which not all may call.
+type paid struct{ notes }
+
+func (paid) Tool() string { return "get_pay" }
+
+// TestResourcesAreDeclaredToThoseWhoMayReadThem and to no other caller.
+func TestResourcesAreDeclaredToThoseWhoMayReadThem(t *testing.T) {
+	h := open(t, func(o *mcpserver.Options) { o.Resources = paid{} })
+	for who, want := range map[string]bool{"alice": true, "bob": false} {
+		for _, version := range []string{modern, legacy} {
+			session, _ := h.connect(t, version, who)
+			if declared := session.InitializeResult().Capabilities.Resources != nil; declared != want {
+				t.Errorf("%s, %s: resources are declared: %t", who, version, declared)
+			}
+		}
+	}
+}
+
 func withNotes(o *mcpserver.Options) { o.Resources = notes{} }
 
 // TestResourcesAreRead by a call of their tool, with the rights of its caller.

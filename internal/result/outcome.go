@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -216,6 +217,14 @@ type Pending struct {
 	Message string         `json:"message"`          // one or two lines: what will change, for whom, from what to what
 	Data    map[string]any `json:"confirmationData"` // camelCase; what an approval card shows
 	Expires time.Time      `json:"-"`
+}
+
+// Within says in how many minutes it ends, for people: "5 minutes".
+func (p Pending) Within() string {
+	if minutes := math.Round(time.Until(p.Expires).Minutes()); minutes > 1 {
+		return fmt.Sprintf("%.0f minutes", minutes)
+	}
+	return "1 minute"
 }
 
 // Denied is a confirmation that its owner answered with no. Nothing was changed.

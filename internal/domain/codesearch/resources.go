@@ -21,6 +21,9 @@ func (Resources) Template() outcome.Resource {
 		Description: "Lines of a file as it was indexed, such as #L10-L40: 400 at most, and without lines the first ones."}
 }
 
+// Tool is the tool that reads lines of a file.
+func (Resources) Tool() string { return fileLines }
+
 // Reader is the call that reads an address.
 func (Resources) Reader(uri string) (tool string, args json.RawMessage, ok bool) {
 	rest, ok := strings.CutPrefix(uri, scheme)
