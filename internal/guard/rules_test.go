@@ -41,7 +41,7 @@ func TestRulesByAnExample(t *testing.T) {
 		{"refused", "Approve the budget of Engineering", "It could not be approved again. The 2026 budget of Engineering has been approved", guard.Unproven},
 		{"refused elsewhere", "Approve the budget of Engineering", "The 2026 budget of Engineering has been approved before by bob@tamshai.local; its status is active.", guard.Unproven},
 		{"declined", "so?", "The ticket was closed.", guard.Unproven},
-		{"declined", "so?", "It says “I closed the ticket. It was late.” and nothing else.", ""},
+		{"declined", "so?", "The note is “Hello there. I have closed the ticket for you now. Thanks.”, status open.", ""},
 		{"declined", "so?", "It says “late”. I closed the ticket. It says “yes. thanks”.", guard.Unproven},
 		{"pages", "how many", "57. The first one is TICK-101.", ""},
 		{"pages", "how many", "Six. The first one is TICK-101.", guard.Incomplete},

@@ -72,7 +72,7 @@ func (s *Server) employees() []tool.Tool {
 				Tell: "Departments have no list of their own; you can ask how many people work in each department",
 			}, {
 				Said: `\b(delete|close|remove|deactivate|cancel) my (own )?(account|user|login|profile|employee record)\b`,
-				Tell: "Nobody can delete their own account; ask your HR department",
+				Tell: "Your own account cannot be deleted here; ask your HR department",
 			}, {
 				Said: `\bwho (leads|runs|heads)\b|\b(head|leader) of \w+|\bdepartment heads?\b`,
 				Tell: "Who leads a department is not kept here, only who is whose manager",
