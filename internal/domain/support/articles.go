@@ -24,7 +24,7 @@ func (s *Server) articleTools() []tool.Tool {
 			Name: "search_knowledge_base", Title: "Search the knowledge base", Allow: readers, Synonyms: []string{"article", "kb", "guide", "how-to", "instruction", "manual"}, Untrusted: foundTexts,
 			Description: "Search the knowledge base for guides and instructions. " + grammar,
 			Lacks: []tool.Lack{{
-				Said: `^(\w+ ){0,3}(write|create|add|update|change|delete)\b.*\b(article|guide|how-to)s?\b`,
+				Said: `^(\w+ ){0,3}(write|create|add|update|change|rename|edit|modify|correct|delete)\b.*\b(article|guide|how-to)s?\b`,
 				Tell: "Articles can be read here, not written or changed",
 			}},
 			Noun: "articles", Narrow: "more words or a category",

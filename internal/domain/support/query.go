@@ -144,6 +144,24 @@ func (q Query) grouped() (Query, bool) {
 	return q, is
 }
 
+// joined is the query with two words that it has with a hyphen, or alone, as one: log-ins
+// are logins. It reports whether there are such.
+func (q Query) joined() (Query, bool) {
+	is := false
+	terms := slices.Clone(q.with)
+	for i, t := range terms {
+		if len(t.Words) == 2 {
+			terms[i], is = Term{Words: []string{strings.Join(t.Words, "")}}, true
+		}
+	}
+	if len(terms) == 2 && !is && len(terms[0].Words)+len(terms[1].Words) == 2 && !terms[0].Prefix {
+		joined := Term{Words: []string{terms[0].Words[0] + terms[1].Words[0]}, Prefix: terms[1].Prefix}
+		terms, is = []Term{joined}, true
+	}
+	q.with = terms
+	return q, is
+}
+
 // Nothing reports whether there is nothing to search for.
 func (q Query) Nothing() bool { return !q.every && len(q.with) == 0 }
 

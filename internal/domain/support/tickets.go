@@ -23,7 +23,7 @@ func (s *Server) ticketTools() []tool.Tool {
 				Said: `^(\w+ ){0,3}(open|create|file|raise|add|submit|report|log) (a|an|another|new)\b.*\b(ticket|issue|problem|bug)\b|\bnew ticket\b`,
 				Tell: "Tickets can be read and closed here, not opened",
 			}, {
-				Said: `^(\w+ ){0,3}(delete|remove|escalate|assign|reassign|reopen|merge|update|change)\b.*\b(tickets?|issues?|bugs?|incidents?|tick-\d+)`,
+				Said: `^(\w+ ){0,3}(delete|remove|escalate|assign|reassign|reopen|merge|update|change|rename|edit|modify|correct)\b.*\b(tickets?|issues?|bugs?|incidents?|tick-\d+)`,
 				Tell: "Tickets can be read and closed here, not assigned, changed or deleted",
 			}, {
 				Said: `^(notify|email|message|inform|tell|answer|write to|reply to) (the |our |this |that )?(customers?|clients?|reporter)\b`,

@@ -68,6 +68,10 @@ func TestWordsAreFoundAsPeopleTypeThem(t *testing.T) {
 		if ids := ticketIDs(t, number); !slices.Equal(ids, []string{"TICK-002"}) || number.Page().Remark != "" {
 			t.Errorf("a number that a ticket writes with a comma: %v, %+v", ids, number.Page())
 		}
+		hyphen := h.CallAs("dan.williams", "search_tickets", `{"query":"log-ins"}`)
+		if ids := ticketIDs(t, hyphen); !slices.Equal(ids, login) || hyphen.Page().Remark != "" {
+			t.Errorf("a word with a hyphen: %v, want %v", ids, login)
+		}
 		const said = "Nothing has all of these words; these have some of them."
 		var either []string
 		for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
