@@ -91,7 +91,7 @@ func (s *Server) budgets() []tool.Tool {
 				"With quarter, all amounts are that quarter's. For the whole company leave out department and add up the rows.",
 			Allow: readers, Synonyms: []string{"spending", "spend", "cost"}, Noun: "budgets", Narrow: "department, fiscal year or status",
 			Lacks: []tool.Lack{{
-				Said: `^(\w+ ){0,3}(increase|raise|change|set|move|cut|add|create|reduce|reject|delete|remove)\b.*\bbudgets?\b`,
+				Said: `^(\w+ ){0,3}(increase|raise|update|change|rename|edit|modify|correct|set|move|cut|add|create|reduce|reject|delete|remove)\b.*\bbudgets?\b`,
 				Tell: "Budgets can be read and approved here, not changed",
 			}, {
 				Said: `\b(burn|run) rate\b|\bcash ?flow\b|\brunway\b|\bprofit and loss\b|\bbalance sheet\b`,

@@ -49,8 +49,8 @@ func (s *Server) invoices() []tool.Tool {
 		Description: "List vendor invoices, the newest first. Status overdue means unpaid and past due. With invoice_number: that one invoice with its invoice_id.",
 		Allow:       readers, Synonyms: []string{"bill", "payable", "owe", "payment"}, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"vendor_name", "invoice_number", "description"},
 		Lacks: []tool.Lack{{
-			Said: `^(\w+ ){0,3}(pay|approve|create|add|reject)\b.*(\b(invoice|bill)s?\b|\binv-)`,
-			Tell: "Invoices can be read and deleted here, not added, approved or paid",
+			Said: `^(\w+ ){0,3}(pay|approve|create|add|reject|update|change|rename|edit|modify|correct)\b.*(\b(invoice|bill)s?\b|\binv-)`,
+			Tell: "Invoices can be read and deleted here, not added, changed, approved or paid",
 		}, {
 			Said: `\b(outstanding|owed?|owes?|owing|receivables?)\b.*\b(customers?|clients?|us)\b|\b(customers?|clients?)\b.*\b(owe|outstanding)\b|\b(we are|are we) (being )?owed\b`,
 			Tell: "What customers owe is not kept here: invoices are those of vendors",
@@ -65,7 +65,7 @@ func (s *Server) invoices() []tool.Tool {
 }
 
 type listInvoices struct {
-	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=unpaid,enum=overdue" jsonschema_description:"Filter by invoice status; unpaid means pending or approved, overdue unpaid and past its due date" field:"aka.pending=waiting for approval|awaiting approval|waiting to be approved|waiting|unapproved|to be approved|needs approval,aka.unpaid=outstanding|open|to be paid|owe|owed|are due,aka.overdue=past due|past their due date|past its due date|late on payment"`
+	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=unpaid,enum=overdue" jsonschema_description:"Filter by invoice status; unpaid means pending or approved, overdue unpaid and past its due date" field:"aka.pending=waiting for approval|awaiting approval|waiting to be approved|waiting|unapproved|to be approved|needs approval,aka.unpaid=outstanding|open|to be paid|owe|owed|are due|due invoices|invoices due|due bills|bills due,aka.overdue=past due|past their due date|past its due date|late on payment"`
 	Vendor        string   `json:"vendor,omitempty" jsonschema_description:"Filter by vendor name (partial match)" field:"aka=supplier"`
 	Department    string   `json:"department,omitempty" jsonschema_description:"Filter by department, by name or code"`
 	InvoiceNumber string   `json:"invoice_number,omitempty" jsonschema_description:"Only the invoice with this number, for example INV-2025-009" field:"like=INV-2025-004"`

@@ -62,7 +62,7 @@ func (s *Server) employees() []tool.Tool {
 				"With manager_id: the direct reports of that person; with under_manager_id: their whole team, at any level. Without filters: everyone the caller may see.",
 			Allow: overview, Synonyms: []string{"people", "staff", "colleague", "headcount", "team member", "workforce"}, Noun: "employees", Narrow: "department or name",
 			Lacks: []tool.Lack{{
-				Said: `^(\w+ ){0,3}(update|change|set|edit|move|transfer|promote|correct)\b.*\b(title|department|phone|address|location|manager|role|name)\b|^(\w+ ){0,3}(hire|add|create|onboard)\b.*\b(employee|person|colleague|hire)\b`,
+				Said: `^(\w+ ){0,3}(update|change|set|edit|move|transfer|promote|correct)\b.*\b(title|department|phone|address|location|manager|role|name)\b|^(\w+ ){0,3}(update|change|edit|rename|modify|correct) (the |this |an? )?(employee|person|colleague)( \w+){0,2}$|^(\w+ ){0,3}(hire|add|create|onboard)\b.*\b(employee|person|colleague|hire)\b`,
 				Tell: "Employees can be read here, and you can ask for a new salary or a deletion, not for other changes",
 			}, {
 				Said: `\b(open|vacant|free) (positions?|roles?|jobs?)\b|\b(vacanc(y|ies)|birthdays?|job openings?)\b|\b(hiring|recruiting) for\b|\bhow old (is|are) ([^t]|t[^h]|th[^e]|the (employees|people|staff|team))|\bhow many (women|men)\b|\b(women|female|male|gender)\b|\b(employees?|people|who|colleagues?)( \w+){0,2} (left|quit|resigned|terminated)( the company)?$`,

@@ -14,7 +14,7 @@ func (s *Server) customerTools() []tool.Tool {
 		tool.Read(tool.Spec{
 			Name: "get_customer", Title: "Get a customer", AskOf: "Show customer %s", Allow: readers, Synonyms: []string{"client", "account"},
 			Lacks: []tool.Lack{{
-				Said: `^(\w+ ){0,3}(create|add|new|update|change)\b.*\b(customer|client|account)s?\b`,
+				Said: `^(\w+ ){0,3}(create|add|new|update|change|rename|edit|modify|correct)\b.*\b(customer|client|account)s?\b`,
 				Tell: "Customers can be read and deleted here, not added or changed",
 			}, {
 				Said: `\b(our|the company.s|company) (total |annual |yearly |overall )?(revenue|turnover|profits?|income|margins?|earnings)( (this|last) year| so far| in total)?$|^(what is |what was |show |how much is )?(the )?(total|annual|yearly|overall) (revenue|turnover|profits?|income|margins?|earnings)( (this|last) year)?$|\brevenue (did|have|do) we (make|made|close|closed|book|booked|earn|earned|have|had|get)\b`,

@@ -15,7 +15,7 @@ func (s *Server) dealTools() []tool.Tool {
 			Description: "List sales deals with customer, value, stage and expected close date. " +
 				"closing_from and closing_to bound the expected close date. Shows the deals of the caller and their team; sales leadership and executives see all.",
 			Lacks: []tool.Lack{{
-				Said: `^(\w+ ){0,3}(create|add|new|update|change|move|reassign|assign|delete|remove|cancel)\b.*\bdeals?\b`,
+				Said: `^(\w+ ){0,3}(create|add|new|update|change|rename|edit|modify|correct|move|reassign|assign|delete|remove|cancel)\b.*\bdeals?\b`,
 				Tell: "Deals can be read here and closed as won or lost, not added, moved, changed or deleted",
 			}, {
 				Said: `\b(win|winning|conversion|close|closing) rate\b`,

@@ -13,7 +13,7 @@ func listTools(s *Server) []tool.Tool {
 		list(s, tool.Spec{
 			Name: "list_tasks", Title: "List tasks", Allow: everyone, Noun: "tasks", Narrow: "status, priority, parent or tags", Untrusted: taskTexts,
 			Ask: "Which tasks are there?", Synonyms: []string{"todo", "work", "next", "ready", "blocked", "board"},
-			Lacks:       []tool.Lack{{Said: `\btasks?\b.*\b(overdue|due|deadlines?)\b`, Tell: "Tasks have no due dates here"}, {Said: `\btasks?\b.*\b(assigned|unassigned|assignees?|owned|owners?)\b`, Tell: "Tasks are assigned to no one here"}},
+			Lacks:       []tool.Lack{{Said: `\btasks?\b.*\b(overdue|due|deadlines?)\b|\b(overdue|due)\b.*\btasks?\b`, Tell: "Tasks have no due dates here"}, {Said: `\btasks?\b.*\b(assigned|unassigned|assignees?|owned|owners?)\b`, Tell: "Tasks are assigned to no one here"}},
 			Description: "List the tasks of a workspace by status, priority, parent or tags. ready lists what can be worked on next: nothing open blocks it, the most urgent and what unblocks most first. blocked lists what waits, and for which tasks.",
 		}, listTasks),
 		list(s, tool.Spec{
