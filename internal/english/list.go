@@ -46,3 +46,13 @@ func Listed(text string, nouns []string) (items map[string]int, lists int) {
 	}
 	return items, lists
 }
+
+// Distinct is a list without empty texts, and without what it has before in whatever case.
+func Distinct(texts []string) (out []string) {
+	for _, text := range texts {
+		if text != "" && !slices.ContainsFunc(out, func(had string) bool { return strings.EqualFold(had, text) }) {
+			out = append(out, text)
+		}
+	}
+	return out
+}

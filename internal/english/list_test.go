@@ -74,3 +74,9 @@ func TestItemsAreCountedByTheirHead(t *testing.T) {
 		t.Errorf("without nouns: %v of %d lists", got, lists)
 	}
 }
+
+func TestDistinctTexts(t *testing.T) {
+	if got := Distinct([]string{"Rome", "", "rome", "Paris", "ROME"}); !slices.Equal(got, []string{"Rome", "Paris"}) {
+		t.Errorf("got %q", got)
+	}
+}

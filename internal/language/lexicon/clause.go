@@ -84,5 +84,5 @@ func Narrowed(words []string) (to []string) {
 	if last < 1 || words[last] != "only" && (words[last] != "ones" || last > 3) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(words[:last]), func(w string) bool { return slices.Contains([]string{"and", "for", "the"}, w) })
+	return slices.DeleteFunc(slices.Clone(words[:last]), func(w string) bool { return slices.Contains([]string{"and", "for", "the", "only", "just", "now"}, w) })
 }

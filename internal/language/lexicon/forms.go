@@ -7,14 +7,12 @@ import (
 
 // Forms of questions, most of which go on with the one before them.
 var (
-	// Opening is a sentence about the person before their question: "Hi, I'm new here."
-	Opening = regexp.MustCompile(`(?i)^(?:(?:hi|hello|hey|good \w+)[ ,]+(?:there,? )?)?(?:i am|i'm|im|we are|we're) (?:new|just|trying|looking|preparing|working|in|on|from|with|a|an|the)\b[\w ,']{0,60}[.!] +`)
 	// Detail, "tell me more about the first", asks for one of what was shown.
 	Detail = regexp.MustCompile(`(?i)^(?:show |tell |give )?(?:me )?(?:(?:more|the|all)?(?: details?)? ?(?:about|on|of)|^open|^read|^view) the (first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?: \w*[^\Ws])?\W*$`)
 	// Inside, "what items are in it?", asks for all of one thing.
 	Inside = regexp.MustCompile(`(?i)^(?:and )?what (?:items )?does it (?:contain|have|include)\W*$|^(?:and )?(?:what (?:items |lines )?(?:is|are|'s) in|show (?:me )?(?:the )?(?:items|lines|details) (?:in|of)|(?:more )?details (?:of|on|about)) it\W*$|^(?:show |give )?(?:me )?(?:the |more )?details\W*$`)
 	// Theirs, "their salaries", asks for a field of what was shown.
-	Theirs = regexp.MustCompile(`(?i)^(?:and |what about |what are |show )*their ([\w ]+)`)
+	Theirs = regexp.MustCompile(`(?i)^(?:and |what about |what (?:are|is) |who (?:are|is) |show )*their ([\w ]+)`)
 	// FieldOf, "the due date?", asks for a field of one thing.
 	FieldOf = regexp.MustCompile(`^(?:(?:and )?(?:what|who|when|how much) (?:is|are) )?(?:(?:and )?(?:the|its|their|his|her) )?(\w+(?: \w+){0,2})$`)
 	// Holds, "which department has the most?", leaves out of what.
@@ -25,11 +23,11 @@ var (
 	Counts = regexp.MustCompile(`(?i)^(?:and |so )?(?:how many|(?:what is the |the )?number of|count(?: of)?) `)
 	// Them is what was shown, in the words of the next question.
 	Them = regexp.MustCompile(`(?i)\b(?:they all|they|them all|them|(?:those|these)$)\b`)
+	// Each, "the owner of each", is of them all.
+	Each = regexp.MustCompile(`(?i)\b(of|for) each(?: one)?(\W*)$`)
 	kept = regexp.MustCompile(`(?i)^(?:and |so |but )?(?:(which|who|how many) (?:ones? )?of (?:them|those|these) (.+?)|(which|how many) (?:ones? )?((?:are|were|is) (?:\w+ ){0,3}\w+)|(which) ones? (.+?)|(?:(?:are|is|do|have) )?(?:there )?any (?:of (?:them|those|these) )?(?:that )?((?:\w+ ){0,3}\w+))\W*$`)
 	// OfThem says that a question keeps some of what was shown.
 	OfThem = regexp.MustCompile(`(?i)\bof (?:them|those|these)\b`)
-	// Teams, "show me team Rome", are one's own where no other is said.
-	Teams = regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`)
 	// SearchFor, "search for logins", does not say where.
 	SearchFor = regexp.MustCompile(`^(?i)(?:search|look) for (.+)$`)
 	// Deed asks where or how something is done, or where a name of code is.
@@ -39,6 +37,29 @@ var (
 	// Doers are people by what they do: engineers, analysts.
 	Doers = regexp.MustCompile(`(.{3}(er|or|ist|yst|tant|tive)|intern)s$`)
 )
+
+// usual are forms of questions with the usual words for the same.
+var usual = []struct {
+	form *regexp.Regexp
+	as   string
+}{
+	{regexp.MustCompile(`(?i)^(?:(?:hi|hello|hey|good \w+)[ ,]+(?:there,? )?)?(?:i am|i'm|im|we are|we're) (?:new|just|trying|looking|preparing|working|in|on|from|with|a|an|the)\b[\w ,']{0,60}[.!] +`), ""}, // "Hi, I'm new here.", about the person
+	{regexp.MustCompile(`^(?i)((?:please )?(?:create|add|make|open|start|new)(?: me)?(?: an?| another| the)?(?: new)? \w+) for ([\w']+(?: (?-i:[A-Z])[\w']+)?)(?: to |: )(.+)$`), "$1: $3 (for $2)"},          // "create a task for Ada to call Acme" says first for whom
+	{Detail, "show the $1 one"},
+	{regexp.MustCompile(`(?i)^((?:please )?(?:open|close|delete|remove|show|view|read|approve|update)(?: me)?) (?:number|no\.?|#) ?(\d{1,2})\b`), "$1 the ${2}th one"},
+	{regexp.MustCompile(`(?i)^(?:how|where) (?:do|can|could|would|may) (?:i|we) (?:see|view|find out(?: about)?|look up|get to see) `), "show "},
+	{regexp.MustCompile(`^(?i:how (?:do|can|could|would|should) (?:i|we) (?:contact|reach|get in touch with|get hold of|email|call) )([A-Z][\w'-]+(?: [A-Z][\w'-]+)*)\W*$`), "what is the email of $1"},
+	{regexp.MustCompile(`(?i)^(?:please )?(?:(?:give|show|write|get|make) )?(?:me )?(?:an? |the )?(?:short |brief |quick )?(?:summary|overview) (?:of|about|on) `), "show "},
+	{regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`), "${1}my $2"}, // "show me team Rome": one's own where no other is said
+}
+
+// Usual is a question in the usual words, if it has a form that says the same in others.
+func Usual(question string) string {
+	for _, u := range usual {
+		question = u.form.ReplaceAllString(question, u.as)
+	}
+	return question
+}
 
 // Kept is how a question asks for some of what was shown, and which: "which of those are open?",
 // "any overdue?"; empty where it does not.

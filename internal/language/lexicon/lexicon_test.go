@@ -50,17 +50,59 @@ func TestAQuestionKeepsSomeOfWhatWasShown(t *testing.T) {
 	}
 }
 
-func TestASentenceBeforeAQuestionIsNoneOfIt(t *testing.T) {
+func TestQuestionsInOtherWordsAreTheUsualOnes(t *testing.T) {
 	for said, want := range map[string]string{
 		"Hi, I'm new here. Who is my manager?":   "Who is my manager?",
 		"I am in Rome. List invoices":            "List invoices",
 		"Good morning, we're looking. Any news?": "Any news?",
 		"I am not sure. Delete Ada":              "I am not sure. Delete Ada",
 		"Who am I?":                              "Who am I?",
+		"create a task for Ada to call Acme":     "create a task: call Acme (for Ada)",
+		"add a task for Ada Byron: call Acme":    "add a task: call Acme (for Ada Byron)",
+		"create a task for me":                   "create a task for me",
+		"tell me more about the second":          "show the second one",
+		"close number 2":                         "close the 2th one",
+		"how do I see salaries?":                 "show salaries?",
+		"where can we look up invoices":          "show invoices",
+		"how do I reset a password?":             "how do I reset a password?",
+		"How can I reach Ada Byron?":             "what is the email of Ada Byron",
+		"how do I reach the office?":             "how do I reach the office?",
+		"give me a short summary of Ada":         "show Ada",
+		"show me team Rome":                      "show me my team Rome",
 	} {
-		if got := Opening.ReplaceAllString(said, ""); got != want {
+		if got := Usual(said); got != want {
 			t.Errorf("%q: got %q", said, got)
 		}
+	}
+}
+
+func TestAnAnswerSaysWhatTheNextQuestionIsAbout(t *testing.T) {
+	for answer, want := range map[string]string{
+		"Your manager is Ada Byron.":                        "Ada Byron",
+		"INV-7 (Acme) is the highest: amount $3.":           "INV-7",
+		"Acme Pilot (Acme, open) is the latest: created at": "Acme Pilot",
+		"Ada Byron's salary is $3.":                         "Ada Byron",
+		"**TICK-004 Login refused**: status open.":          "TICK-004",
+		"I found 2 deals:\n- Acme Pilot (Acme)\n- B (C)":    "",
+	} {
+		if got := Subject(answer); got != want {
+			t.Errorf("%q is about %q, want %q", answer, got, want)
+		}
+	}
+	const list = "I found 3 tickets:\n- TICK-010 Slow search (open, low)\n- Acme Pilot: value $3\n- and 1 more"
+	for n, want := range map[int][2]string{-1: {}, 0: {}, 1: {"TICK-010", "Slow search"}, 2: {"", "Acme Pilot"}, 9: {}} {
+		if id, name := Shown(list, n); id != want[0] || name != want[1] {
+			t.Errorf("row %d is called %q, %q", n, id, name)
+		}
+	}
+	if !Unsaid(list) || Unsaid("I found 1 ticket:\n- A") || !Unsaid(`The list is incomplete. Say "next page" to see them.`) {
+		t.Error("what an answer does not name")
+	}
+	if !Counted("There are more than 50 deals.") || Counted("There are deals.") || NameIn("Ada's city is Rome.") != "Rome" || NameIn("Ada's city is unknown.") != "" {
+		t.Error("what an answer counts and tells")
+	}
+	if !Asks("Found.\nWhich deal do you mean?") || Asks("Which deal do you mean? Say so.") {
+		t.Error("what an answer asks")
 	}
 }
 

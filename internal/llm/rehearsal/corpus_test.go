@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/llm/rehearsal/plan"
+	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
 )
@@ -144,7 +144,7 @@ func (s turnResult) check(check string) string {
 	case "never":
 		ok = !has && !strings.Contains(strings.Join(s.calls, " "), value)
 	case "asks":
-		ok = plan.Asking.MatchString(s.text)
+		ok = lexicon.Asks(s.text)
 	case "declines":
 		ok = len(s.pendings) == 0 && strings.HasPrefix(s.text, "I can't do that here")
 	case "refuses":

@@ -9,6 +9,7 @@ import (
 
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
+	"countersign.dev/internal/language"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )
@@ -91,4 +92,16 @@ func (f *Field) Day(s calendar.Span) string {
 		return s.To.Format(time.DateOnly)
 	}
 	return s.Last().Format(time.DateOnly)
+}
+
+// IsIn reports whether the i-th token of a question is an id that the input takes, as people
+// write it: TICK-004, or a number behind the word for what it identifies, "ticket 4".
+func (f *Field) IsIn(tokens []language.Token, i int) bool {
+	t := tokens[i]
+	letters, _, like := strings.Cut(f.Like, "-")
+	if like && t.Kind == language.Code && strings.HasPrefix(strings.ToUpper(t.Text), letters+"-") {
+		return true
+	}
+	digits := i > 0 && strings.Trim(t.Text, "0123456789") == ""
+	return digits && f.Is(schema.ID) && english.Stem(f.Noun) == tokens[i-1].Stem && (f.Like != "" || f.Type == "integer")
 }

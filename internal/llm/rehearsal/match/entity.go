@@ -127,8 +127,9 @@ func (r *Reading) entity(i int) Entity {
 			e.Text, e.owns = e.Text[:len(e.Text)-1], true
 		}
 	}
+	united := false
 	if before, last, found := strings.Cut(e.Text, " "); found && r.x.Is(strings.ToLower(last), "unit") { // "Finance department"
-		e.Text = before
+		e.Text, united = before, true
 	}
 	if e.Words = english.Prose(e.Text); len(e.Words) == 0 { // "2026-13-45"
 		e.Words = []string{strings.ToLower(e.Text)}
@@ -138,7 +139,7 @@ func (r *Reading) entity(i int) Entity {
 	for r.isAnchor(before) {
 		before = r.beforeValue(before)
 	}
-	e.Located = r.x.Is(r.Low(before), "place")
+	e.Located = united || r.x.Is(r.Low(before), "place")
 	e.turned = before > 0 && r.Tool.Columns.Found(func(f *declared.Field) bool {
 		return len(f.Words) == 2 && f.Words[1] == r.Low(before) && english.Stem(f.Words[0]) == r.Tokens[before-1].Stem
 	}).Name != ""

@@ -51,14 +51,8 @@ func (c *Catalog) opens(stem string) bool {
 // Identify sets of what sort the ids among tokens are, and writes numbers as such ids: "ticket 4" is TICK-004.
 func (c *Catalog) Identify(tokens []language.Token) {
 	for i, t := range tokens {
-		digits := i > 0 && strings.Trim(t.Text, "0123456789") == ""
 		for _, tool := range c.All() {
-			id := tool.Inputs.First(func(f *declared.Field) bool {
-				letters, _, like := strings.Cut(f.Like, "-")
-				behind := digits && f.Is(schema.ID) && english.Stem(f.Noun) == tokens[i-1].Stem && (f.Like != "" || f.Type == "integer")
-				return behind || like && t.Kind == language.Code && strings.HasPrefix(strings.ToUpper(t.Text), letters+"-")
-			})
-			if id != nil {
+			if id := tool.Inputs.First(func(f *declared.Field) bool { return f.IsIn(tokens, i) }); id != nil {
 				text := id.Spelled(t.Text)
 				low := strings.ToLower(text)
 				tokens[i] = t.As(language.Token{Text: text, Low: low, Stem: low, Kind: language.Code, Owns: t.Owns, Sort: english.Stem(id.Noun)})

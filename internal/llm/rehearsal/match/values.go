@@ -117,7 +117,9 @@ func (r reader) days(s calendar.Span, b lexicon.Bounds) bool {
 	within := func(day string, _ float64) bool {
 		return (b.Side == upper || day >= s.From.Format(time.DateOnly)) && (b.Side == lower || day < s.To.Format(time.DateOnly))
 	}
-	said := func(f *declared.Field) bool { return r.Any(f.Says) }
+	said := func(f *declared.Field) bool {
+		return r.Any(func(stem string) bool { return stem != "from" && f.Says(stem) }) && !r.Has("dated")
+	}
 	switch {
 	case len(fits) == 0 || fits[0].Base != fits[len(fits)-1].Base || b.Side != lower && fits[0].Side == lower && last != upper:
 		return r.among(schema.Date, dated.Name, within)
@@ -146,6 +148,9 @@ func (r reader) among(kind schema.Kind, instead string, keeps func(text string, 
 	column := cmp.Or(words, r.Tool.Columns.Found(func(f *declared.Field) bool {
 		return f.Is(kind) && percent == (f.Unit == "percent") && (percent || slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return said(f, t) }))
 	}).Name, instead)
+	if r.Has("dated") { // "invoices dated this month"
+		column = cmp.Or(instead, column)
+	}
 	if column == "" || !r.Tool.Lists() {
 		return false
 	}

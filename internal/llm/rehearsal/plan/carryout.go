@@ -19,7 +19,7 @@ import (
 
 // carryOut finds what the reading needs, calls its tool and writes the answer.
 func (p *planner) carryOut(r *match.Reading) string {
-	args, about := maps.Clone(r.Args), speak.Thing{}
+	args, about := maps.Clone(r.Args), declared.Thing{}
 	if r.Few = p.few; p.paging {
 		r.Next(p.named[r.Tool.Rows])
 		r.Last = p.last
@@ -31,7 +31,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 			place := *r
 			in.Located, place.Target, place.Assumed = true, nil, in.Text
 			place.Filters = append(slices.Clone(r.Filters), match.Filter{Entity: in})
-			if e := run(func() string { return p.list(&place, speak.Thing{}, maps.Clone(args)) }); !e.none {
+			if e := run(func() string { return p.list(&place, declared.Thing{}, maps.Clone(args)) }); !e.none {
 				return e.orWait()
 			}
 		}
@@ -46,7 +46,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 		return p.each(r)
 	}
 	for {
-		settle(about.Row, args)
+		declared.Settle(about.Row, args)
 		in := r.Tool.Missing(args)
 		if in == nil && r.Tool.Lists() {
 			return p.list(r, about, args)
@@ -85,18 +85,8 @@ func (p *planner) each(r *match.Reading) string {
 	})
 }
 
-// settle works out the values that are given relative to the present ones.
-func settle(row result.Row, args map[string]any) {
-	for name, arg := range args {
-		if step, relative := arg.(language.Token); relative {
-			args[name] = row.Stepped(name, step.Value, step.Percent)
-		}
-	}
-	maps.DeleteFunc(args, func(_ string, arg any) bool { return arg == nil })
-}
-
 // complete takes an input from the person's next answer, or asks for it.
-func (p *planner) complete(r *match.Reading, in *declared.Field, about *speak.Thing, args map[string]any) {
+func (p *planner) complete(r *match.Reading, in *declared.Field, about *declared.Thing, args map[string]any) {
 	if in.All != "" {
 		args[in.Name] = in.All
 		return
@@ -109,7 +99,7 @@ func (p *planner) complete(r *match.Reading, in *declared.Field, about *speak.Th
 	} else if given {
 		args[in.Name] = r.Answer(in, strings.TrimSpace(answer))
 	}
-	question := "What should the " + strings.Join(in.Words, " ") + " be" // which [Asking] recognises
+	question := "What should the " + strings.Join(in.Words, " ") + " be" // which [lexicon.Asks] recognises
 	switch {
 	case args[in.Name] != nil:
 		return
@@ -122,12 +112,12 @@ func (p *planner) complete(r *match.Reading, in *declared.Field, about *speak.Th
 }
 
 // list answers from a list. Values that none of its inputs takes are looked for in its rows.
-func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
+func (p *planner) list(r *match.Reading, about declared.Thing, args map[string]any) string {
 	if of := r.Target; of != nil && of.Tool != r.Tool { // the rows of the people that another list gives
 		id := r.Tool.Columns.First(of.Tool.Identified)
 		theirs := match.Filter{Entity: match.Entity{Column: id.Name}}
 		for _, one := range p.fetchPages(of.Tool, map[string]any{of.Input.Name: about.ID}, maxPages).Rows {
-			theirs.Values = append(theirs.Values, idIn(one, of.Tool, id))
+			theirs.Values = append(theirs.Values, declared.IDIn(of.Tool, one, id))
 		}
 		r.Filters = append(r.Filters, theirs)
 	}
@@ -146,7 +136,8 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		read, some := len(l.Rows), l.Rows
 		l.Rows = slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool { return !fits(p.Catalog, one, f) })
 		known := false
-		if f.Located && len(l.Rows) == 0 {
+		others := func(one result.Row) bool { _, mine := owner(p.Catalog, one); return !mine }
+		if (f.Located || f.Whose && slices.ContainsFunc(some, others)) && len(l.Rows) == 0 {
 			l.Rows, known = ofPeople(p, r.Tool, some, f)
 		}
 		if f.Located && len(l.Rows) == 0 && !known && (len(r.Filters) > 1 || len(f.Words) > 1) { // a place in what is searched for, or none
@@ -161,7 +152,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 			if len(r.Args)+narrowing > 1 || f.Self { // another value may be why
 				panic(end{none: true, text: speak.List(r, about, l, 0)})
 			}
-			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), "for"), f.Text, l.More, read)})
+			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), map[bool]string{true: "that say"}[f.Located && !r.OfPeople()], "for"), f.Text, l.More, read)})
 		}
 	}
 	if len(l.Rows) > 0 && 2*english.Shared(r.Guide, l.Rows[0].Words()) > len(r.Guide) {
@@ -179,20 +170,21 @@ func calledSo(p *planner, t *declared.Tool, f match.Filter, args map[string]any)
 		return nil
 	}
 	for _, one := range p.fetchPages(t, with(args, in.Name, f.Text), maxPages).Rows {
-		ids = append(ids, idIn(one, t, &declared.Field{}))
+		ids = append(ids, declared.IDIn(t, one, &declared.Field{}))
 	}
 	return ids
 }
 
 // ofPeople keeps the rows of the people whom their list finds in a place that the rows do not tell, such as a department, and reports whether it finds any.
 func ofPeople(p *planner, t *declared.Tool, rows []result.Row, in match.Filter) (theirs []result.Row, known bool) {
-	id := cmp.Or(t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.ID) && p.Words.Is(f.Noun, "person") }), &declared.Field{})
-	people, args, ids := listerOf(p.Open, id), map[string]any{}, map[any]bool{}
+	whose := func(f *declared.Field) bool { return f.Is(schema.ID) && p.Words.IsOurs(english.Stem(f.Noun)) }
+	id := cmp.Or(t.Inputs.First(whose), t.Columns.First(whose), &declared.Field{})
+	people, args, ids := declared.ListerOf(p.Open, id), map[string]any{}, map[any]bool{}
 	if people == nil || people == t || !p.passes(people, in, args) {
 		return nil, false
 	}
 	for _, one := range p.fetchPages(people, args, maxPages).Rows {
-		ids[idIn(one, people, id)] = true
+		ids[declared.IDIn(people, one, id)] = true
 	}
 	return slices.DeleteFunc(slices.Clone(rows), func(one result.Row) bool { return !ids[one.Values[id.Name]] }), true
 }
@@ -212,7 +204,7 @@ func (p *planner) passes(t *declared.Tool, f match.Filter, args map[string]any) 
 func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	n, isNumber := one.Number(f.Column)
 	switch named, mine := owner(c, one); {
-	case slices.Contains(f.Also, idIn(one, &declared.Tool{}, &declared.Field{})):
+	case slices.Contains(f.Also, declared.IDIn(&declared.Tool{}, one, &declared.Field{})):
 		return true
 	case f.Keeps != nil:
 		return (isNumber || one.Text(f.Column) != "" && !one.Masked(f.Column)) && f.Keeps(one.Text(f.Column), n)
@@ -254,15 +246,15 @@ func nothing(what, value string, more bool, read int) string {
 }
 
 // identify finds the id of a target, in the question or by a list whose rows carry it. It asks when several match.
-func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
+func (p *planner) identify(r *match.Reading, target *match.Target) declared.Thing {
 	id, e := target.Input, target.Entity
-	lister, closed := listerOf(p.Open, id), listerOf(p.Closed, id)
+	lister, closed := declared.ListerOf(p.Open, id), declared.ListerOf(p.Closed, id)
 	mine := e.Self || lister == nil && len(e.Words) > 0 && english.Shared(e.Words, english.Prose(p.Person.Name)) == len(e.Words)
 	switch {
 	case mine && lister == nil:
 		return p.caller(id)
 	case e.Code && id.Identify(e.Text) != nil:
-		return speak.Thing{ID: id.Identify(e.Text), Name: e.Text}
+		return declared.Thing{ID: id.Identify(e.Text), Name: e.Text}
 	case lister == nil && closed != nil:
 		what := map[bool]string{true: r.Tool.Noun + " of others", false: closed.Noun}[r.Strong && !r.Tool.IsAbout(id.Noun)]
 		panic(end{none: r.Guesses(), shut: !r.Vague && r.Verb != "where", text: refuse(p.Catalog, p.Attempt(closed, r.Clause), what)})
@@ -270,14 +262,14 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 		panic(end{none: true, text: fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)})
 	}
 	all, more := p.things(lister, id, e)
-	found := matching(all, e.Words)
+	found := declared.Called(all, e.Words)
 	switch {
 	case len(found) == 1:
 		return found[0]
 	case mine:
 		return p.caller(id)
 	case len(found) == 0: // a part of a name is never enough without asking
-		found = slices.DeleteFunc(all, func(t speak.Thing) bool { return !english.Begins(t.Name, e.Text) })
+		found = slices.DeleteFunc(all, func(t declared.Thing) bool { return !english.Begins(t.Name, e.Text) })
 	}
 	if len(found) == 0 {
 		roles := r.Tool.Column(speak.Column(r)).Roles // "the salary of Ada", whom the asker may not see
@@ -288,19 +280,8 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	return p.chosen(found)
 }
 
-// listerOf finds the list whose rows carry an id, best by its declaration.
-func listerOf(tools []*declared.Tool, id *declared.Field) (best *declared.Tool) {
-	declared, _, _ := strings.Cut(id.From, ":")
-	for _, t := range tools {
-		if t.Lists() && (t.Info.Name == declared || best == nil && t.IsAbout(id.Noun)) {
-			best = t
-		}
-	}
-	return best
-}
-
 // things are what the rows are, or carry, in which a list finds what a value names.
-func (p *planner) things(lister *declared.Tool, id *declared.Field, e match.Entity) (out []speak.Thing, more bool) {
+func (p *planner) things(lister *declared.Tool, id *declared.Field, e match.Entity) (out []declared.Thing, more bool) {
 	numbers := func(f *declared.Field) bool {
 		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, english.LastWord(f.Name))
 	}
@@ -314,55 +295,27 @@ func (p *planner) things(lister *declared.Tool, id *declared.Field, e match.Enti
 	}
 	l := p.fetchPages(lister, args, maxPages)
 	for _, r := range l.Rows {
-		if key := idIn(r, lister, id); !seen[key] {
-			seen[key], out = true, append(out, speak.Thing{ID: key, Row: r, Name: cmp.Or(r.Text(noun+"_name"), r.Name())})
+		if key := declared.IDIn(lister, r, id); !seen[key] {
+			seen[key], out = true, append(out, declared.Thing{ID: key, Row: r, Name: cmp.Or(r.Text(noun+"_name"), r.Name())})
 		}
 	}
 	return out, l.More
 }
 
-// idIn is the id in a row: of the declared field, of what the row carries, or of the row itself.
-func idIn(r result.Row, lister *declared.Tool, id *declared.Field) any {
-	from, key, _ := strings.Cut(id.From, ":")
-	own := slices.IndexFunc(r.Keys, result.IsID)
-	switch {
-	case from == lister.Info.Name && r.Values[key] != nil:
-		return r.Values[key]
-	case own >= 0 && (lister.IsAbout(id.Noun) || r.Values[id.Name] == nil):
-		return r.Values[r.Keys[own]]
-	}
-	return r.Values[id.Name]
-}
-
 // caller finds the person who asks in the answer of a tool that answers for its caller.
-func (p *planner) caller(id *declared.Field) speak.Thing {
+func (p *planner) caller(id *declared.Field) declared.Thing {
 	for _, other := range p.Open {
 		if other.Own && other.Inputs.Named(id.Name) != nil {
 			if r, _ := p.fetch(other, map[string]any{}).Data.(result.Row); r.Values[id.Name] != nil {
-				return speak.Thing{ID: r.Values[id.Name], Row: r, Name: p.Person.Name}
+				return declared.Thing{ID: r.Values[id.Name], Row: r, Name: p.Person.Name}
 			}
 		}
 	}
 	panic(end{text: "I could not find your own record here, so I cannot tell."})
 }
 
-// matching keeps the things that are called by all the words, or else whose rows hold them.
-func matching(things []speak.Thing, words []string) []speak.Thing {
-	by := func(wordsOf func(speak.Thing) []string) []speak.Thing {
-		return slices.DeleteFunc(slices.Clone(things), func(t speak.Thing) bool { return len(words) == 0 || english.Shared(words, wordsOf(t)) < len(words) })
-	}
-	if named := by(func(t speak.Thing) []string { return english.Prose(t.Name) }); len(named) > 0 {
-		longer := func(t speak.Thing) bool { return len(english.Prose(t.Name)) != len(words) }
-		if whole := slices.DeleteFunc(slices.Clone(named), longer); len(whole) == 1 { // INV-001, not INV-2025-001
-			return whole
-		}
-		return named
-	}
-	return by(func(t speak.Thing) []string { return t.Row.Words() })
-}
-
 // chosen is the one thing that the person's answer picks. It asks when it picks none.
-func (p *planner) chosen(things []speak.Thing) speak.Thing {
+func (p *planner) chosen(things []declared.Thing) declared.Thing {
 	var words, names []string
 	answer, _ := p.next()
 	for _, t := range language.Read(answer, p.Today) {
@@ -373,7 +326,7 @@ func (p *planner) chosen(things []speak.Thing) speak.Thing {
 			words = append(words, english.Prose(t.Text)...)
 		}
 	}
-	if out := matching(things, words); len(out) == 1 {
+	if out := declared.Called(things, words); len(out) == 1 {
 		return out[0]
 	}
 	for _, t := range things[:min(8, len(things))] { // as many as can be read at a glance

@@ -44,30 +44,27 @@ func answersIn(messages []agent.Message) (out []*speak.Answer) {
 // read finds the open question, of which an answer that is a question itself is none.
 func (p *planner) read(messages []agent.Message) {
 	first, last := agent.LastOf(agent.User, messages), agent.LastOf(agent.User, messages)
-	p.answered = messages[max(0, last-1)].Text()
-	pages := shown(p, messages[:last])
-	pointed := pointsAt(p.answered)
-	if about := language.Read(messages[max(0, agent.LastOf(agent.User, messages[:last]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive", "pronoun") }) {
-		p.subject = cmp.Or(pointed, p.subject) // of "who is his manager?" the next "his" is not the manager
-	}
-	p.single = pointed != ""
 	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
-	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
-		answer := language.Read(messages[first].Text(), p.Today)
-		if c := p.choose(answer, ""); len(c) > 0 && c[0].OpensAnew(p.Words) || p.Words.Is(p.Words.Clause(answer, "").Verb, "present") {
-			break
-		}
+	for first > 1 && messages[first-1].Role == agent.Assistant && lexicon.Asks(messages[first-1].Text()) && !opensAnew(p, messages[first].Text()) {
 		p.answers = append([]string{messages[first].Text()}, p.answers...)
 		first = agent.LastOf(agent.User, messages[:first])
 	}
-	fresh := false // a question was asked whose rows are not named yet
+	p.answered = messages[max(0, first-1)].Text() // "close the second one" is of what was shown before that, whatever was asked since
+	pages := shown(p, messages[:first])
+	pointed := lexicon.Subject(p.answered)
+	if about := language.Read(messages[max(0, agent.LastOf(agent.User, messages[:first]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive", "pronoun") }) {
+		p.subject = cmp.Or(pointed, p.subject) // of "who is his manager?" the next "his" is not the manager
+	}
+	p.single = pointed != ""
+	fresh := "" // the question whose rows are not named yet
 	for i, m := range messages[:first] {
-		said := slices.DeleteFunc(language.Read(m.Text(), p.Today), func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
+		all := language.Read(m.Text(), p.Today)
+		said := slices.DeleteFunc(slices.Clone(all), func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
 		switch {
 		case m.Role == agent.Assistant:
 			listed, lists := english.Listed(m.Text(), p.nouns)
-			if lists > 0 && fresh {
-				fresh, p.asked, p.named, p.several = false, strings.TrimSpace(p.sorted+" "+p.before), map[string]int{}, false
+			if lists > 0 && fresh != "" {
+				fresh, p.asked, p.named, p.several = "", fresh, map[string]int{}, false
 			}
 			p.several = p.several || lists > 1
 			for noun, n := range listed {
@@ -76,13 +73,14 @@ func (p *planner) read(messages []agent.Message) {
 			if a := pages[max(0, i-1)]; a != nil && lists > 0 && a.Page.Before > 0 { // its table has all, and the pages before it had the others
 				p.named[p.Named(a.Tool).Rows] = a.Page.Before + len(a.Rows)
 			}
-		case m.Role == agent.User && p.Words.Only("which", language.Lows(said)) && p.before != "":
+		case m.Role == agent.User && p.Words.Only("which", language.Lows(said)) && len(said) == len(all) && p.before != "":
 		case m.Role == agent.User && p.Words.Only("back", language.Lows(said)):
 			p.named = map[string]int{}
+		case m.Role == agent.User && p.Words.Only("more", language.Lows(said)):
 		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return p.Named(a.Tool).Goes(p.Words, said, p.before) }):
 		case m.Role == agent.User && meant(p, said, messages[i:]) != "":
-			fresh, p.before, p.sorted = true, meant(p, said, messages[i:]), ""
-			p.basis = p.before
+			p.before, p.sorted = meant(p, said, messages[i:]), ""
+			fresh, p.basis = p.before, p.before
 		case m.Role == agent.User && (p.before == "" || !p.Words.Measured(language.Lows(said), "further", "more")):
 			whole, basis := p.onward(m.Text()), cmp.Or(p.basis, p.before)
 			narrowing := func(q string) int {
@@ -91,12 +89,26 @@ func (p *planner) read(messages []agent.Message) {
 			if basis == "" || narrowing(whole) > narrowing(basis) || !asksOfThem(m.Text(), strings.Trim(whole, " ?!."), strings.Trim(basis, " ?!.")) {
 				basis = whole
 			}
-			fresh, p.before, p.basis, p.sorted = true, whole, basis, ""
+			fresh, p.before, p.basis, p.sorted = whole, whole, basis, ""
 		case m.Role == agent.User && (p.Words.Phrase("sort", language.Lows(said)) > 0 || slices.ContainsFunc(language.Lows(said), func(w string) bool { return p.Words.Is(w, "highest", "lowest", "newest", "oldest") })):
-			fresh, p.sorted = true, strings.Trim(m.Text(), " ?!.")
+			p.sorted = strings.Trim(m.Text(), " ?!.")
+			fresh = p.sorted + " " + p.before
+		case m.Role == agent.User: // its total names the same rows again
+			fresh = strings.TrimSpace(p.sorted + " " + p.before)
 		}
 	}
-	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
+	p.question, p.said, p.known = lexicon.Usual(messages[first].Text()), lexicon.Usual(messages[last].Text()), answersIn(messages[first:])
+}
+
+// opensAnew reports whether an answer to a question of ours is another question or order.
+func opensAnew(p *planner, answer string) bool {
+	tokens := language.Read(answer, p.Today)
+	if p.Words.Is(p.Words.Clause(tokens, "").Verb, "present") {
+		return true
+	}
+	p.Identify(tokens)
+	plans := p.parts(tokens, " ? . ; ! ")
+	return len(plans) > 0 && plans[0][0].OpensAnew(p.Words)
 }
 
 // asksOfThem reports whether a message, as a whole question, asks something of the rows of the one before it and keeps them all: "who owns them?", "their salaries".
@@ -108,7 +120,7 @@ func asksOfThem(said, whole, before string) bool {
 
 // meant is the whole question of one that goes on with the one before it: "and next week?", "and Ada's?"; empty for any other.
 func meant(p *planner, words []language.Token, messages []agent.Message) string {
-	if p.before == "" || p.Words.Phrase("follow", language.Lows(words)) == 0 {
+	if _, kept := lexicon.Kept(messages[0].Text()); kept != "" || p.before == "" || p.Words.Phrase("follow", language.Lows(words)) == 0 || p.Words.Phrase("narrow", language.Lows(words)) > 0 {
 		return ""
 	}
 	q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages)}
@@ -127,7 +139,8 @@ func shown(p *planner, messages []agent.Message) (pages map[int]*speak.Answer) {
 		}
 		for _, res := range m.Results() {
 			a := speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res)
-			p.subject = cmp.Or(append(naming.FindStringSubmatch("- "+a.One().Title()), "", "")[1], a.One().Name(), p.subject)
+			id, _ := lexicon.Shown("- "+a.One().Title(), 1)
+			p.subject = cmp.Or(id, a.One().Name(), p.subject)
 			later := a.Args["cursor"] != nil || a.Args["offset"] != nil
 			if _, list := a.Data.([]any); list && !counts && (len(a.Rows) != 1 || a.More || later) { // one was looked up, mostly
 				p.lists, p.nouns = append(p.lists, a), slices.Insert(p.nouns, 0, p.Named(a.Tool).Rows)
@@ -160,7 +173,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 		return ""
 	case of.Info.Name == "":
 		return "There is no list here that could go on: ask for one first."
-	case (input == "" || p.several) && (unsaid.MatchString(p.answered) || strings.Contains(p.answered, `Say "next page"`) || p.named[of.Rows] < shown): // the first of them were named
+	case (input == "" || p.several) && (lexicon.Unsaid(p.answered) || p.named[of.Rows] < shown): // the first of them were named
 		asked := strings.TrimSpace(p.sorted + " " + p.before)
 		p.last = slices.Contains(language.Lows(tokens), "last")
 		if p.paging = true; p.named[of.Rows] > 0 {
@@ -181,7 +194,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 		if left := slices.ContainsFunc(tokens, func(t language.Token) bool { return t.Low == "rest" || t.Low == "others" }); of.Inputs.Named("limit") != nil && (p.few > 0 || left) {
 			last.Args["limit"] = cmp.Or(p.few, 50)
 		}
-		return speak.List(r, speak.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
+		return speak.List(r, declared.Thing{}, p.fetchPages(of, with(last.Args, input, value), 1), shown)
 	}
 }
 
@@ -195,7 +208,7 @@ func (p *planner) smallTalk() string {
 		return "You are welcome."
 	case len(words) == 0, says("hello"), says("help"):
 		return map[bool]string{false: "Please ask a question; ", true: "I answer from this company's data what you may see, and pass on the changes that you ask for, for you to approve; "}[says("help")] + offer(p.Catalog, p.Words.Clause(nil, ""))
-	case len(p.answers) > 0 && says("no"):
+	case len(p.answers) > 0 && says("no") && (len(words) < 4 || p.Words.Phrase("no", words) > 0): // "they have no money" is a reason
 		return "All right. Nothing was changed."
 	case p.waiting && (says("yes") || says("no")):
 		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons."
@@ -207,18 +220,17 @@ func (p *planner) smallTalk() string {
 			return e.orWait()
 		}
 	}
-	if says("which") && p.before != "" && counted.MatchString(p.answered) {
+	if says("which") && !says("further") && p.before != "" && lexicon.Counted(p.answered) {
 		return run(func() string { return p.answer("list " + lexicon.Counts.ReplaceAllString(p.before, "")) }).orWait()
 	}
 	if says("back") && len(p.lists) > 0 && p.before != "" {
 		return run(func() string { return p.answer(cmp.Or(p.asked, p.before)) }).orWait()
 	}
 	figures := func(t language.Token) bool { return t.Kind == language.Number }
-	if lexicon.Detail.MatchString(p.said) || lexicon.Inside.MatchString(p.said) {
+	if lexicon.Inside.MatchString(p.said) {
 		return "" // of one, not more of them
 	}
-	offered := strings.Contains(p.answered, `Say "next page"`) || unsaid.MatchString(p.answered)
-	if page := p.nextPage(tokens, p.Words.Only("more", language.Lows(slices.DeleteFunc(slices.Clone(tokens), figures))) || offered && says("sure")); page != "" || len(p.lists) == 0 && !lexicon.Theirs.MatchString(p.said) || p.onward(p.said) == p.said {
+	if page := p.nextPage(tokens, p.Words.Only("more", language.Lows(slices.DeleteFunc(slices.Clone(tokens), figures))) || lexicon.Unsaid(p.answered) && says("sure")); page != "" || len(p.lists) == 0 && !lexicon.Theirs.MatchString(p.said) || p.onward(p.said) == p.said {
 		return page
 	}
 	asked := p.onward(p.said)

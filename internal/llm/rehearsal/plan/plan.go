@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,18 +11,17 @@ import (
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
-	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 	"countersign.dev/internal/schema/declared"
 )
 
 // answer plans a whole question, which may be several.
 func (p *planner) answer(question string) string {
-	question = lexicon.Detail.ReplaceAllString(lexicon.Opening.ReplaceAllString(question, ""), "show the $1 one")
+	question = lexicon.Usual(question)
 	if p.single && p.subject != "" {
 		question = lexicon.Inside.ReplaceAllString(question, "show it")
 	}
-	return p.reply(language.Read(lexicon.Teams.ReplaceAllString(question, "${1}my $2"), p.Today))
+	return p.reply(language.Read(question, p.Today))
 }
 
 // reply answers each of several questions, or else one: as one, or as parts that each stand alone.
@@ -72,7 +70,7 @@ func (p *planner) reply(words []language.Token) string {
 	}
 	found := slices.DeleteFunc(places, func(one []language.Token) bool {
 		e := run(func() string { return p.reply(one) })
-		return e.none || !e.waits && (strings.HasPrefix(e.text, "I found no ") || Asking.MatchString(e.text))
+		return e.none || !e.waits && (strings.HasPrefix(e.text, "I found no ") || lexicon.Asks(e.text))
 	})
 	if text := each(p, found, false, p.reply); text != "" {
 		return text
@@ -87,7 +85,7 @@ func joined(p *planner, words []language.Token) string {
 	}
 	ways := p.Joint().Split(words)
 	if len(ways) > 0 && !refersTo(p, ways[0][0], ways[0][1]) {
-		return ""
+		ways = ofRows(p, ways[0][0], language.Text(ways[0][1]))
 	}
 	for i, way := range ways {
 		if text := each(p, way, i < len(ways)-1, p.reply); text != "" {
@@ -95,6 +93,19 @@ func joined(p *planner, words []language.Token) string {
 		}
 	}
 	return ""
+}
+
+// ofRows is how a sentence asks for something, and for something of its rows: "how many are late and what is their total?"
+func ofRows(p *planner, left []language.Token, right string) (ways [][][]language.Token) {
+	if !lexicon.Theirs.MatchString(right) && !lexicon.Them.MatchString(right) {
+		return nil
+	}
+	q := &planner{Catalog: p.Catalog, before: language.Text(left)}
+	both := [][]language.Token{left, language.Read(q.onward(right), p.Today)}
+	if strings.HasPrefix(language.Text(both[1]), q.before) { // with one field more
+		both = both[1:]
+	}
+	return append(ways, both)
 }
 
 // refersTo reports whether a question has no pronoun, or one for what the question before it names, or its answer: "who is my manager and what is his email?"
@@ -111,7 +122,7 @@ func refersTo(p *planner, left, right []language.Token) bool {
 		if name != "" && !says("people") {
 			return true
 		}
-		if p.subject = pointsAt(run(func() string { return p.reply(left) }).orWait()); p.subject != "" {
+		if p.subject = lexicon.Subject(run(func() string { return p.reply(left) }).orWait()); p.subject != "" {
 			return true
 		}
 	}
@@ -137,14 +148,14 @@ func (p *planner) tokens(words []language.Token) []language.Token {
 	tokens := slices.Clone(words)
 	for i, t := range tokens {
 		named, n, next := p.subject, calendar.Ordinal(t.Low), append(slices.Clone(tokens[i+1:min(i+2, len(tokens))]), language.Token{Kind: language.Mark})[0]
-		switch shown := naming.FindAllStringSubmatch(p.answered, n); {
-		case n > 0 && n == len(shown) && next.Low == "one":
-			if named = cmp.Or(shown[n-1][1], shown[n-1][2]); shown[n-1][1] == "" && len(p.lists) > 0 {
+		switch id, name := lexicon.Shown(p.answered, n); {
+		case id+name != "" && next.Low == "one":
+			if named = cmp.Or(id, name); id == "" && len(p.lists) > 0 {
 				tokens[i+1] = language.Read(english.Singular(english.LastWord(latest(p).Rows)), p.Today)[0]
 			}
 		case ofMine(p, tokens, i):
 			said := run(func() string { return p.answer("what is my " + next.Text) }).orWait()
-			if named = append(telling.FindStringSubmatch(said), "", "")[1]; named != "" {
+			if named = lexicon.NameIn(said); named != "" {
 				tokens[i+1] = language.Token{Kind: language.Mark}
 				t = next
 			}
@@ -299,75 +310,4 @@ func (p *planner) perform(c choice) string {
 		first.text += elsewhere(p, c[0])
 	}
 	panic(first)
-}
-
-// elsewhere says in which lists, all closed to the person, the values of a question may be, too: "value of Pilot" may ask for a deal; empty where in none.
-func elsewhere(p *planner, found *match.Reading) string {
-	var rows, roles []string
-	for _, t := range p.Closed {
-		if r := p.Read(t, found.Clause); r != nil && t.Lists() && !r.Guesses() && !r.Searches() && len(r.Values) > 0 && r.Score >= found.Score-1 {
-			rows, roles = append(rows, t.Rows), append(roles, t.Info.Roles...)
-		}
-	}
-	if len(rows) == 0 || found.Strong && len(found.Tokens) > 0 && found.Plural {
-		return ""
-	}
-	slices.Sort(roles)
-	return fmt.Sprintf("\n\nIt may be among the %s, which are not open to you: it takes one of these roles: %s.", result.Join(rows, "or"), result.Join(slices.Compact(roles), "or"))
-}
-
-// order carries an order out. One that may mean things of several sorts ("delete Kestrel") is looked up in each, and the person has to say which if several have it. A full name is a person's if somebody has it.
-func (p *planner) order(c choice) string {
-	same := slices.DeleteFunc(slices.Clone(c), func(r *match.Reading) bool { return r.Score < c[0].Score || r.Strong || r.Target == nil })
-	missing := func(r *match.Reading) bool { return run(func() string { return p.identify(r, r.Target).Name }).none }
-	i := slices.IndexFunc(same, func(r *match.Reading) bool { return r.MeansPerson(2) })
-	if i >= 0 && !missing(same[i]) {
-		return p.carryOut(same[i])
-	}
-	found := slices.DeleteFunc(slices.Clone(same), missing)
-	var closed choice
-	for _, t := range p.Closed {
-		if r := p.Read(t, c[0].Clause); r != nil {
-			closed = append(closed, r)
-		}
-	}
-	refused := listed(p, closed)
-	if i := slices.IndexFunc(closed, func(r *match.Reading) bool { return r.MeansPerson(1) || r.MeansPerson(2) }); refused == nil && i >= 0 {
-		refused = oneOf(closed[i], closed)
-	}
-	switch {
-	case len(p.reads) > 0:
-		panic(end{waits: true})
-	case len(found) == 0 && len(same) > 0 && i < 0 && refused != nil: // a person or the like, whom this one may not change
-		return refuse(p.Catalog, refused)
-	case len(found) > 1:
-		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
-	}
-	return p.carryOut(append(found, c[0])[0])
-}
-
-// oneOf is a refused order for a thing whose sort it does not say, of all the sorts that it may mean.
-func oneOf(refused *match.Reading, closed choice) *match.Reading {
-	one, of, nouns := *refused, *refused.Tool, []string(nil)
-	for _, r := range closed {
-		if r.Tool.Writes() && !r.Strong && r.Target != nil {
-			nouns, of.Info.Roles = append(nouns, r.Tool.Noun), append(slices.Clone(of.Info.Roles), r.Tool.Info.Roles...)
-		}
-	}
-	if len(nouns) < 2 || refused.Strong || refused.MeansPerson(2) {
-		return refused
-	}
-	slices.Sort(of.Info.Roles)
-	of.Noun, of.Info.Roles, one.Tool = result.Join(nouns, "or"), slices.Compact(of.Info.Roles), &of
-	return &one
-}
-
-// listed is the order for something that a list which is open has, or nil: what "delete Acme" means without the word for its sort.
-func listed(p *planner, c choice) *match.Reading {
-	for _, r := range c {
-		if r.Tool.Writes() && !r.Strong && r.Target != nil && listerOf(p.Open, r.Target.Input) != nil && !run(func() string { return p.identify(r, r.Target).Name }).none {
-			return r
-		}
-	}
-	return nil
 }

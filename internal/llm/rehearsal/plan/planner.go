@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -73,25 +72,9 @@ func latest(p *planner) *declared.Tool {
 	return p.Named(append(p.lists, &speak.Answer{})[max(0, len(p.lists)-1)].Tool)
 }
 
-// What an answer names last ("Your manager is Ada Lovelace.", "Acme Pilot (Acme) is the highest: …") and in its lines, and words for what it lists.
-var (
-	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]*(?:manager|boss|owner|reviewer|approver|contact|lead|assignee|agent|assigned to|approved by|submitted by) is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? |^\*\*(?:([A-Z]+-\d[-\d]*)[^*]*|([^*\n]+))\*\*: |^([A-Z]+-\d[-\d]*): [a-z]`)
-	telling  = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$`)
-	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
-	counted  = regexp.MustCompile(`^There (?:is|are) (?:more than )?\d`)
-	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n`)
-)
-
-// Asking recognises the planner's own questions in the next turn.
-var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
-
-// pointsAt is what an answer names last, or empty.
-func pointsAt(answer string) string {
-	return cmp.Or(append(pointing.FindStringSubmatch(answer), "", "")[1:]...)
-}
-
 // onward joins what goes on with a question to it: "which of them are paid?", "how many are there?", "sort them by date".
 func (p *planner) onward(said string) string {
+	said = lexicon.Each.ReplaceAllString(said, "$1 them$2")
 	words, before := language.Lows(language.Read(said, p.Today)), strings.Trim(cmp.Or(p.basis, p.before), " ?!.")
 	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") || p.Words.Phrase("over", strings.Fields(by))+p.Words.Phrase("under", strings.Fields(by)) > 0 && len(p.lists) > 0 { // "over 200k"
 		return language.Text(p.Words.Rebound(language.Read(before, p.Today), language.Read(by, p.Today))) + " " + by
@@ -99,12 +82,15 @@ func (p *planner) onward(said string) string {
 	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") || strings.Trim(w, "0123456789") == "" })
 	value := len(content) == 1 && latest(p).Takes(content[0])                                                                         // a priority that is high
 	if short := len(content) > 0 && len(content) < 4 && p.Words.Measured(content[:1]); !value && (short || p.Words.Measured(words)) { // "what's the total value?"
-		return strings.TrimSpace(strings.Trim(said, " ?!.") + " " + before)
+		return strings.TrimSpace(strings.Trim(lexicon.Theirs.ReplaceAllString(said, "the $1"), " ?!.") + " " + before)
 	}
 	if of := lexicon.Theirs.FindStringSubmatch(said); of != nil && before != "" && !p.single {
 		return before + " " + of[1]
 	}
 	if to := lexicon.Narrowed(words); len(to) > 0 {
+		if other := instead(p, before, strings.Join(to, " ")); other != "" {
+			return other
+		}
 		kept := p.choose(language.Read(before+" "+strings.Join(to, " "), p.Today), "")
 		if words[len(words)-1] == "only" || len(kept) > 0 && slices.Contains(kept[0].Said(), strings.Join(to, " ")) {
 			words = append([]string{"only"}, to...)
@@ -143,6 +129,18 @@ func (p *planner) onward(said string) string {
 		return ask + " of " + before + " " + which
 	}
 	return lexicon.Them.ReplaceAllString(said, before)
+}
+
+// instead is a question with another value in the place of one that the same input takes; empty where it has none.
+func instead(p *planner, question, value string) string {
+	for _, r := range p.choose(language.Read(question, p.Today), "") {
+		for _, said := range slices.Concat(r.Values, r.Said()) {
+			if r.Tool.Takes(said, value) {
+				return strings.Replace(language.Text(r.Tokens), said, value, 1)
+			}
+		}
+	}
+	return ""
 }
 
 // ofOne is the question for a field of the thing that was named last, if the words name no more than the field: "the due date?"

@@ -15,13 +15,6 @@ type Answer struct {
 	Args map[string]any
 }
 
-// Thing is a thing that was looked up.
-type Thing struct {
-	ID   any
-	Row  result.Row
-	Name string
-}
-
 // NewAnswer reads the result of a call, without marks around untrusted text: it is only shown.
 func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
 	a := &Answer{Answer: result.ReadAnswer(res.Answer, res.Failed), Tool: call.Tool, Args: map[string]any{}}

@@ -72,7 +72,7 @@ func Record(t *declared.Tool, name string, one result.Row) string {
 }
 
 // One answers from one thing: the field that was asked for, or all of it.
-func One(r *match.Reading, about Thing, a *Answer) string {
+func One(r *match.Reading, about declared.Thing, a *Answer) string {
 	data, isObject := a.Data.(result.Row)
 	_, isList := a.Data.([]any)
 	switch {
@@ -126,7 +126,8 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 		return fmt.Sprintf("%s: %s %s.", result.Markdown(name), label, said)
 	}
 	are := map[bool]string{true: " are", false: " is"}[english.Plural(english.LastWord(label))]
-	return fmt.Sprintf("%s %s%s %s.", whose, label, map[bool]string{true: ":", false: are}[strings.Count(said, " ") > 3], said) // of a sentence
+	covers := strings.TrimSuffix(" ("+result.Markdown(data.Text("scope"))+")", " ()")                                                     // whose rows a figure is of
+	return fmt.Sprintf("%s %s%s %s%s.", whose, label, map[bool]string{true: ":", false: are}[strings.Count(said, " ") > 3], said, covers) // of a sentence
 }
 
 // Hidden says how many rows hide what is asked for, or what narrows them, and who may see it.
@@ -162,7 +163,7 @@ func Column(r *match.Reading) string {
 }
 
 // List answers from rows, and says whether they are all; before is how many of the list were shown already.
-func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) {
+func List(r *match.Reading, about declared.Thing, l *Answer, before int) (answer string) {
 	if r.Last && r.Measure.Kind == "" && !l.More {
 		r.Skip = max(r.Skip, len(l.Rows)-cmp.Or(r.Few, maxRows))
 	}
@@ -216,10 +217,11 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 var asking = regexp.MustCompile(`(?i)^(?:(?:did|do|have|has) (?:i|we)|are|is) `)
 
 // narrowed says in brackets what a list was kept to, in the question's words.
-func narrowed(r *match.Reading, about Thing) string {
+func narrowed(r *match.Reading, about declared.Thing) string {
 	parts := slices.DeleteFunc(append(r.Said(), r.Assumed), func(said string) bool { return said == "" || strings.HasPrefix(said, "sort") })
 	for i := range parts {
-		parts[i] = asking.ReplaceAllString(parts[i], "")
+		about := slices.DeleteFunc(strings.Fields(parts[i]), func(w string) bool { return strings.EqualFold(w, r.Tool.Rows) })
+		parts[i] = asking.ReplaceAllString(strings.Join(about, " "), "")
 	}
 	if r.Target != nil {
 		noun := map[bool]string{false: r.Target.Input.Noun + ": "}[r.Tool.IsAbout(r.Target.Input.Noun)]
@@ -228,12 +230,8 @@ func narrowed(r *match.Reading, about Thing) string {
 	if slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return f.Self && f.Column == "" }) {
 		parts = append(parts, "yours")
 	}
-	for i := len(parts) - 1; i > 0; i-- {
-		if slices.ContainsFunc(parts[:i], func(said string) bool { return strings.EqualFold(said, parts[i]) }) {
-			parts = slices.Delete(parts, i, i+1)
-		}
-	}
-	return map[bool]string{true: " (" + result.Markdown(strings.Join(parts, ", ")) + ")"}[len(parts) > 0]
+	kept := strings.Join(english.Distinct(parts), ", ")
+	return map[bool]string{true: " (" + result.Markdown(kept) + ")"}[kept != ""]
 }
 
 // measured answers with figures over many rows: sums, an average, the extremes.
@@ -293,7 +291,7 @@ func added(r *match.Reading, rows []result.Row, key, which string) string {
 	case "compare":
 		keys = slices.DeleteFunc(slices.Clone(rows[0].Keys), func(k string) bool { return rows[0].Values[k] == nil || rows[0].Text(k) != "" || !result.IsAmount(k) })
 	}
-	return fmt.Sprintf("In all%s, over %s: %s%s.", which, english.Count(len(rows), r.Tool.Rows), strings.TrimPrefix(adding[kind], Label(r.Tool, key)+" "), result.Facts(r.Tool.Meta, result.Shares(rows, keys, by), keys)) + list
+	return fmt.Sprintf("In all%s, over %s that you can see: %s%s.", which, english.Count(len(rows), r.Tool.Rows), strings.TrimPrefix(adding[kind], Label(r.Tool, key)+" "), result.Facts(r.Tool.Meta, result.Shares(rows, keys, by), keys)) + list
 }
 
 // ranked names the extreme rows, or the values of a column whose rows have the largest sums.
@@ -328,7 +326,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	case n == 1:
 		keys = slices.Concat(keys, slices.DeleteFunc(relevant(r, rows[0]), func(k string) bool { return slices.Contains(keys, k) || rows[0].Values[k] == nil }))
 		keys = keys[:min(len(keys), maxFacts)]
-		of := map[bool]string{true: ", of " + english.Count(len(rows), r.Tool.Rows) + " that you can see"}[len(rows) > 1 && r.OfPeople()]
+		of := map[bool]string{true: ", of " + english.Count(len(rows), r.Tool.Rows) + " that you can see"}[len(rows) > 1 && !strings.HasPrefix(which, " of the first")]
 		return fmt.Sprintf("%s is the %s%s: %s%s.", result.Markdown(rows[0].Title()+rows[0].Described()), kind, which, result.Facts(r.Tool.Meta, rows[0], keys), of)
 	}
 	if of := cmp.Or(m.Of, r.Tool.Rows); m.OverDates() {
