@@ -105,6 +105,7 @@ func domain() conformance.Domain {
 			refuse("BUDGET_ALREADY_APPROVED", "approve_budget", args{"department": "ENG"}), // active
 			refuse("SEPARATION_OF_DUTIES", "approve_budget", args{"department": "Finance"}),
 			refuse("INVALID_INPUT", "approve_budget", args{"department": "Marketing", "amount": 1.005}),
+			refuse("INVALID_INPUT", "approve_budget", args{"department": "Marketing", "amount": 1e-9}),
 			refuse("INVALID_INPUT", "approve_budget", args{"department": "Marketing", "amount": 1e300}),
 			refuse("INVALID_INPUT", "list_invoices", args{"min_amount": 2, "max_amount": 1}),
 			refuse("INVALID_INPUT", "get_expense_report", nil),

@@ -94,7 +94,7 @@ func wholeCents(field string, dollars float64) (int64, error) {
 	switch {
 	case dollars > maxDollars:
 		return 0, fault.InvalidInput.New("That amount is larger than any budget can be.").Suggest("Check %s: it is an amount in US dollars.", field).Fields(field)
-	case math.Abs(dollars*100-cents) > 1e-3:
+	case math.Abs(dollars*100-cents) > 1e-3, cents == 0 && dollars > 0:
 		return 0, fault.InvalidInput.New("An amount has two decimals at most.").Suggest("Round %s to whole cents.", field).Fields(field)
 	}
 	return int64(cents), nil

@@ -108,7 +108,7 @@ func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error)
 	switch {
 	case e.Self:
 		return 0, fault.InvalidInput.New("You cannot change your own salary.").Suggest("Ask someone else with the role hr-write or executive to change it.").Fields("employee_id")
-	case math.Abs(exact-float64(cents)) > 1e-4:
+	case math.Abs(exact-float64(cents)) > 1e-4, cents == 0 && exact > 0:
 		return 0, fault.InvalidInput.New("A salary is given in whole cents.").Instruct("Round new_salary to whole cents.").Fields("new_salary")
 	case cents == e.SalaryCents:
 		return 0, fault.InvalidInput.New("Nothing would change: that is %s's salary already.", e.Name).Instruct("Check new_salary: it is the new amount a year, not the difference.").Fields("new_salary")

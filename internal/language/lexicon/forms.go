@@ -46,6 +46,7 @@ var usual = []struct {
 	{regexp.MustCompile(`(?i)^(?:(?:hi|hello|hey|good \w+)[ ,]+(?:there,? )?)?(?:i am|i'm|im|we are|we're) (?:new|just|trying|looking|preparing|working|in|on|from|with|a|an|the)\b[\w ,']{0,60}[.!] +`), ""}, // "Hi, I'm new here.", about the person
 	{regexp.MustCompile(`^(?i)((?:please )?(?:create|add|make|open|start|new)(?: me)?(?: an?| another| the)?(?: new)? \w+) for ([\w']+(?: (?-i:[A-Z])[\w']+)?)(?: to |: )(.+)$`), "$1: $3 (for $2)"},          // "create a task for Ada to call Acme" says first for whom
 	{Detail, "show the $1 one"},
+	{regexp.MustCompile(`(?i)^((?:please )?\w+ (?:me )?the (?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth))\W*$`), "$1 one"},
 	{regexp.MustCompile(`(?i)^((?:please )?(?:open|close|delete|remove|show|view|read|approve|update)(?: me)?) (?:number|no\.?|#) ?(\d{1,2})\b`), "$1 the ${2}th one"},
 	{regexp.MustCompile(`(?i)^(?:how|where) (?:do|can|could|would|may) (?:i|we) (?:see|view|find out(?: about)?|look up|get to see) `), "show "},
 	{regexp.MustCompile(`^(?i:how (?:do|can|could|would|should) (?:i|we) (?:contact|reach|get in touch with|get hold of|email|call) )([A-Z][\w'-]+(?: [A-Z][\w'-]+)*)\W*$`), "what is the email of $1"},

@@ -62,6 +62,8 @@ func TestQuestionsInOtherWordsAreTheUsualOnes(t *testing.T) {
 		"create a task for me":                   "create a task for me",
 		"tell me more about the second":          "show the second one",
 		"close number 2":                         "close the 2th one",
+		"delete the third":                       "delete the third one",
+		"who is the first":                       "who is the first",
 		"how do I see salaries?":                 "show salaries?",
 		"where can we look up invoices":          "show invoices",
 		"how do I reset a password?":             "how do I reset a password?",

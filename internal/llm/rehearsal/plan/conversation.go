@@ -103,7 +103,7 @@ func (p *planner) read(messages []agent.Message) {
 // opensAnew reports whether an answer to a question of ours is another question or order.
 func opensAnew(p *planner, answer string) bool {
 	tokens := language.Read(answer, p.Today)
-	if p.Words.Is(p.Words.Clause(tokens, "").Verb, "present") {
+	if c := p.Words.Clause(tokens, ""); c.Asks || p.Words.Is(c.Verb, "present") {
 		return true
 	}
 	p.Identify(tokens)

@@ -81,7 +81,7 @@ func One(r *match.Reading, about declared.Thing, a *Answer) string {
 	case !isObject:
 		return r.Tool.Meta("").Said("", a.Data)
 	case r.Tool.Writes() && data.Values["success"] == true: // the rest of it is for programs
-		return "Done: " + result.Markdown(language.Text(r.Tokens)) + "."
+		return result.Markdown(cmp.Or(data.Text("message"), "Done: "+language.Text(r.Tokens)+"."))
 	}
 	name := data.Name()
 	if name == "" || about.Name != "" && (r.Tool.Own || about.Row.Keys != nil) {
