@@ -18,7 +18,7 @@ import (
 
 // Next returns the text and the calls that answer the last message. Changes wait until all else is known: one ends the turn.
 func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agent.Call) {
-	p := &planner{Catalog: &c, named: map[string]int{}}
+	p := &planner{Catalog: &c, thread: thread{named: map[string]int{}}}
 	p.read(messages)
 	e := run(func() string {
 		if text := p.smallTalk(); text != "" {
@@ -123,7 +123,7 @@ func meant(p *planner, words []language.Token, messages []agent.Message) string 
 	if _, kept := lexicon.Kept(messages[0].Text()); kept != "" || p.before == "" || p.Words.Phrase("follow", language.Lows(words)) == 0 || p.Words.Phrase("narrow", language.Lows(words)) > 0 {
 		return ""
 	}
-	q := &planner{Catalog: p.Catalog, before: p.before, known: answersIn(messages)}
+	q := &planner{Catalog: p.Catalog, thread: thread{before: p.before}, known: answersIn(messages)}
 	_ = run(func() string { return q.answer(messages[0].Text()) })
 	return q.meant
 }

@@ -100,7 +100,7 @@ func ofRows(p *planner, left []language.Token, right string) (ways [][][]languag
 	if !lexicon.Theirs.MatchString(right) && !lexicon.Them.MatchString(right) {
 		return nil
 	}
-	q := &planner{Catalog: p.Catalog, before: language.Text(left)}
+	q := &planner{Catalog: p.Catalog, thread: thread{before: language.Text(left)}}
 	both := [][]language.Token{left, language.Read(q.onward(right), p.Today)}
 	if strings.HasPrefix(language.Text(both[1]), q.before) { // with one field more
 		both = both[1:]

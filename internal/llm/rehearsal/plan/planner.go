@@ -22,29 +22,18 @@ import (
 // planner works out one question against what is known so far.
 type planner struct {
 	*match.Catalog
+	thread
 	question string          // what the person wants
+	said     string          // the last message of the person, whatever it belongs to
 	answers  []string        // their answers to our questions about it, still to be used
 	known    []*speak.Answer // the answers of the calls for it
 	reads    []agent.Call    // the calls that are still missing
 	writes   []agent.Call    // and those that change something
-	before   string          // the question before it
-	basis    string          // that question, without what was asked of its rows since
-	sorted   string          // by what its list was sorted then
-	asked    string          // the last question that listed rows
-	subject  string          // the person or thing of the last record that was shown
 	meant    string          // the whole question, of one that goes on with the one before it
-	said     string          // the last message of the person, whatever it belongs to
-	lists    []*speak.Answer // the lists before it
-	answered string          // the message before it
-	named    map[string]int  // how many rows were named since, by what they are called
-	nouns    []string        // what their rows are called, the last first
-	several  bool            // of two lists or more in one answer
-	paging   bool            // those are not to be named again
+	paging   bool            // what was named is not to be named again
 	last     bool            // not the next ones, but the last
 	few      int             // how many of the next ones are asked for; 0 for as many as usual
-	single   bool            // it named one thing
 	refers   bool            // the question says so of a thing that was named before
-	waiting  bool            // a change was waiting for approval before it
 	guesses  bool            // words that nothing explains may be values
 }
 
@@ -118,10 +107,7 @@ func (p *planner) onward(said string) string {
 	if n := len(content); n > 0 && n < 3 && len(words) <= n+2 && !p.single && p.Words.Phrase("follow", words) == 0 && len(p.lists) > 0 && !lexicon.Them.MatchString(said) && !slices.ContainsFunc(content, func(w string) bool { return !shown(w) }) { // "salaries"
 		return before + " with " + strings.Join(content, " ")
 	}
-	if len(words) == 0 || p.Words.Is(words[0], "action") {
-		return said
-	}
-	if p.single {
+	if len(words) == 0 || p.single || p.Words.Is(words[0], "action") {
 		return said
 	}
 	before = lexicon.Counts.ReplaceAllString(before, "")
