@@ -51,11 +51,7 @@ func (p *planner) read(messages []agent.Message) {
 	}
 	p.answered = messages[max(0, first-1)].Text() // "close the second one" is of what was shown before that, whatever was asked since
 	pages := shown(p, messages[:first])
-	pointed := lexicon.Subject(p.answered)
-	if about := language.Read(messages[max(0, agent.LastOf(agent.User, messages[:first]))].Text(), p.Today); p.subject == "" || !slices.ContainsFunc(about, func(t language.Token) bool { return p.Words.Is(t.Low, "possessive", "pronoun") }) {
-		p.subject = cmp.Or(pointed, p.subject) // of "who is his manager?" the next "his" is not the manager
-	}
-	p.single = pointed != ""
+	p.single = lexicon.Subject(p.answered) != ""
 	fresh := "" // the question whose rows are not named yet
 	for i, m := range messages[:first] {
 		all := language.Read(m.Text(), p.Today)
@@ -130,12 +126,16 @@ func meant(p *planner, words []language.Token, messages []agent.Message) string 
 
 // shown keeps the lists in messages, and returns those that are a further page, by the message that has them. What is read to be counted is not shown.
 func shown(p *planner, messages []agent.Message) (pages map[int]*speak.Answer) {
-	counts, begun := false, map[string]bool{}
+	counts, turned, begun := false, false, map[string]bool{}
 	pages = map[int]*speak.Answer{}
 	for i, m := range messages {
 		if m.Role == agent.User {
 			words := language.Lows(language.Read(m.Text(), p.Today))
+			turned = slices.ContainsFunc(words, func(w string) bool { return p.Words.Is(w, "possessive", "pronoun") })
 			begun, counts = map[string]bool{}, p.Words.Only("count", slices.DeleteFunc(words, func(w string) bool { return p.Words.Is(w, "sum") }))
+		}
+		if about := lexicon.Subject(m.Text()); m.Role == agent.Assistant && about != "" && (!turned || p.subject == "") {
+			p.subject = about // of "who is his manager?" the next "his" is not the manager
 		}
 		for _, res := range m.Results() {
 			a := speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res)
