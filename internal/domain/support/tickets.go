@@ -26,7 +26,7 @@ func (s *Server) ticketTools() []tool.Tool {
 				Said: `^(\w+ ){0,3}(delete|remove|escalate|assign|reassign|reopen|merge|update|change|rename|edit|modify|correct)\b.*\b(tickets?|issues?|bugs?|incidents?|tick-\d+)`,
 				Tell: "Tickets can be read and closed here, not assigned, changed or deleted",
 			}, {
-				Said: `^(notify|email|message|inform|tell|answer|write to|reply to) (the |our |this |that )?(customers?|clients?|reporter)\b`,
+				Said: `^((did|will|have|can) you )?(notify|notified|email|message|inform|informed|tell|told|answer|write to|reply to) (the |our |this |that )?(customers?|clients?|reporter)\b`,
 				Tell: "Customers are not written to from here",
 			}, {
 				Said: `\bslas?\b|\b(response|resolution|reaction) times?\b|\bhow long\b.*\btickets?\b|\b(average|mean) age\b`,

@@ -3,6 +3,12 @@ package lexicon
 import (
 	"cmp"
 	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/english"
+	"countersign.dev/internal/language"
 )
 
 // Forms of answers that the next question may go on with.
@@ -17,8 +23,35 @@ var (
 
 // Subject is the person or thing that an answer names last: "Your manager is Ada Lovelace.",
 // "Acme Pilot (Acme) is the highest: …"; empty where it names none, or several.
-func Subject(answer string) string {
-	return cmp.Or(append(pointing.FindStringSubmatch(answer), "", "")[1:]...)
+func Subject(answer string) (subject string) {
+	for paragraph := range strings.SplitSeq(answer, "\n\n") {
+		name := cmp.Or(append(pointing.FindStringSubmatch(paragraph), "", "")[1:]...)
+		if name != "" && subject != "" && name != subject {
+			return ""
+		}
+		subject = cmp.Or(name, subject)
+	}
+	return subject
+}
+
+// Meant is the person or thing that "it" or "she" means behind an answer, where it meant one
+// before. Of "who is his manager?" the next "his" is not the manager, and behind a list or two
+// answers it means none, unless the question has the name.
+func (x *Lexicon) Meant(before, question, answer string) string {
+	subject, items := Subject(answer), 0
+	listed, _ := english.Listed(answer, nil)
+	for _, n := range listed {
+		items += n
+	}
+	turned := slices.ContainsFunc(language.Lows(language.Read(question, time.Time{})), func(w string) bool { return x.Is(w, "possessive", "pronoun") })
+	several := items > 1 || strings.Contains(answer, "\n\n")
+	switch {
+	case subject != "" && (!turned || before == ""):
+		return subject
+	case subject == "" && several && !turned && english.Shared(english.Prose(before), english.Prose(question)) == 0:
+		return ""
+	}
+	return before
 }
 
 // NameIn is the name that an answer has for a field of one thing, "Your manager is Ada."; empty

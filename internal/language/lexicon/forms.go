@@ -3,6 +3,7 @@ package lexicon
 import (
 	"cmp"
 	"regexp"
+	"strings"
 )
 
 // Forms of questions, most of which go on with the one before them.
@@ -19,6 +20,8 @@ var (
 	Holds = regexp.MustCompile(`^(?:and |so )?(?:who|which \w+) (?:has|have|had|is|spent|got|owns|owned) the (\w+)(?: one)?$`)
 	// HowManyIn, "how many in Paris?", counts others of the same things.
 	HowManyIn = regexp.MustCompile(`^(?:and |so )?(how many) (?:are )?(in|at|from) `)
+	// Figures is "the average" and the like, before what it is of.
+	Figures = regexp.MustCompile(`(?i)^(?:(?:what is|what's|show) )?(?:the |our |my )?(?:average|mean|total)(?: of)? `)
 	// Counts is "how many" and the like, before what is counted.
 	Counts = regexp.MustCompile(`(?i)^(?:and |so )?(?:how many|(?:what is the |the )?number of|count(?: of)?) `)
 	// Them is what was shown, in the words of the next question.
@@ -50,6 +53,9 @@ var usual = []struct {
 	{regexp.MustCompile(`(?i)^((?:please )?(?:open|close|delete|remove|show|view|read|approve|update)(?: me)?) (?:number|no\.?|#) ?(\d{1,2})\b`), "$1 the ${2}th one"},
 	{regexp.MustCompile(`(?i)^(?:how|where) (?:do|can|could|would|may) (?:i|we) (?:see|view|find out(?: about)?|look up|get to see) `), "show "},
 	{regexp.MustCompile(`^(?i:how (?:do|can|could|would|should) (?:i|we) (?:contact|reach|get in touch with|get hold of|email|call) )([A-Z][\w'-]+(?: [A-Z][\w'-]+)*)\W*$`), "what is the email of $1"},
+	{regexp.MustCompile(`^(?i:where (?:is|are)) (\w*[a-z][A-Z]\w*) (?i:defined|declared|implemented)\W*$`), "where is $1"},
+	{regexp.MustCompile(`(?i)^whose (?:is|was) (it|this|that|the \w+(?: \w+)?)\W*$`), "who owns $1"},
+	{regexp.MustCompile(`^(?i:is|does) ([A-Z][\w'-]+(?: [A-Z][\w'-]+)?) (?:(?:working|work|employed|based|located|sit|live) )?(?:in|at|for) (?:the )?[A-Z][\w ]*\W*$`), "who is $1"}, // whose record has the place
 	{regexp.MustCompile(`(?i)^(?:please )?(?:(?:give|show|write|get|make) )?(?:me )?(?:an? |the )?(?:short |brief |quick )?(?:summary|overview) (?:of|about|on) `), "show "},
 	{regexp.MustCompile(`(?i)^((?:(?:show|list|see|view|get|give|find) )?(?:me )?)(team(?:[^ \w]|$| [^o]| o[^f]))`), "${1}my $2"}, // "show me team Rome": one's own where no other is said
 }
@@ -70,4 +76,10 @@ func Kept(said string) (ask, which string) {
 		return "", ""
 	}
 	return cmp.Or(m[1], m[3], m[5], "which"), cmp.Or(m[2], m[4], m[6], m[7])
+}
+
+// Keeps reports whether a question keeps some of what was shown.
+func Keeps(said string) bool {
+	_, which := Kept(said)
+	return which != "" && !strings.HasPrefix(which, "are there") // which asks for all
 }

@@ -64,6 +64,10 @@ func TestQuestionsInOtherWordsAreTheUsualOnes(t *testing.T) {
 		"close number 2":                         "close the 2th one",
 		"delete the third":                       "delete the third one",
 		"who is the first":                       "who is the first",
+		"whose is it?":                           "who owns it",
+		"is Ada Byron working in Rome?":          "who is Ada Byron",
+		"is Acme Pilot in negotiation?":          "is Acme Pilot in negotiation?",
+		"Where is NewReader defined?":            "where is NewReader",
 		"how do I see salaries?":                 "show salaries?",
 		"where can we look up invoices":          "show invoices",
 		"how do I reset a password?":             "how do I reset a password?",
@@ -102,6 +106,22 @@ func TestAnAnswerSaysWhatTheNextQuestionIsAbout(t *testing.T) {
 	}
 	if !Counted("There are more than 50 deals.") || Counted("There are deals.") || NameIn("Ada's city is Rome.") != "Rome" || NameIn("Ada's city is unknown.") != "" {
 		t.Error("what an answer counts and tells")
+	}
+	x := English()
+	for _, c := range []struct{ before, question, answer, want string }{
+		{"", "who is the manager?", "Your manager is Ada.", "Ada"},
+		{"Ben", "who is his manager?", "Ben's manager is Ada.", "Ben"},
+		{"Ben", "list invoices", "I found 2 invoices:\n- A\n- B", ""},
+		{"Ben", "who reports to Ben?", "I found 2 people:\n- A\n- B", "Ben"},
+		{"Ben", "list invoices", "I found 1 invoice:\n- A", "Ben"},
+		{"", "compare Ada and Ben", "Ada's salary is $1.\n\nBen's salary is $2.", ""},
+	} {
+		if got := x.Meant(c.before, c.question, c.answer); got != c.want {
+			t.Errorf("%q, %q: \"it\" means %q, want %q", c.question, c.answer, got, c.want)
+		}
+	}
+	if !Keeps("which of those are open?") || Keeps("how many are there?") {
+		t.Error("what a question keeps")
 	}
 	if !Asks("Found.\nWhich deal do you mean?") || Asks("Which deal do you mean? Say so.") {
 		t.Error("what an answer asks")

@@ -222,7 +222,7 @@ func (t *Tool) Goes(x *lexicon.Lexicon, tokens []language.Token, before string) 
 		asks = asks || x.Is(w.Low, "further") && (rows(i+1) || !figure(w.Low))
 	}
 	return asks && !slices.ContainsFunc(tokens, func(w language.Token) bool {
-		return w.Kind == language.Word && !x.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun", "praise") && !t.Anchors(w.Stem) && !slices.Contains(english.Prose(before), w.Low) || x.Is(w.Low, "condition") && w.Low != "would"
+		return w.Low == "than" || w.Kind == language.Word && !x.Is(w.Low, "idle", "self", "further", "polite", "sure", "pronoun", "praise") && !t.Anchors(w.Stem) && !slices.Contains(english.Prose(before), w.Low) || x.Is(w.Low, "condition") && w.Low != "would"
 	})
 }
 

@@ -95,7 +95,7 @@ func (r reader) extent(end int) {
 		}).Name // customer_name for "customers"
 		switch {
 		case !r.free(at) || m.OverDates() || m.Kind == "sort":
-		case of+name != "" && each && strings.Contains("count sum average", m.Kind):
+		case of+name != "" && each && (strings.Contains("count sum average", m.Kind) || (m.Kind == "highest" || m.Kind == "lowest") && m.Count == 1 && of != "" && !r.isAnchor(at)):
 			if m.By != "" && r.Has("and") { // "by vendor and by department" are two questions
 				r.Negations++
 			}

@@ -34,8 +34,8 @@ func (c *Catalog) Read(t *declared.Tool, clause lexicon.Clause) *Reading {
 	others := clause.Bulk && clause.Any(anyone) || clause.Has("they", "them", "their", "he", "him", "his", "she", "her")
 	switch {
 	case r.Negations > 0, len(r.left(unread)) > 0, r.waits(), ofMany, noun, r.Vague && !presents,
-		t.Writes() && reader{r}.ofAnother(),
-		others && t.Own && r.Target == nil && !clause.Any(self), // of whom one's own record tells nothing
+		t.Writes() && (reader{r}.ofAnother() || clause.Has("them", "those", "these")), // of which several were shown
+		others && t.Own && r.Target == nil && !clause.Any(self),                       // of whom one's own record tells nothing
 		!t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words),
 		t.Closed && !r.Strong && r.Has("who") && !r.x.IsOurs(t.Head):
 		return nil

@@ -10,6 +10,7 @@ import (
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/language"
+	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
 	"countersign.dev/internal/result"
@@ -93,6 +94,10 @@ func (p *planner) complete(r *match.Reading, in *declared.Field, about *declared
 	}
 	answer, given := p.next()
 	if given && in.Is(schema.ID) {
+		for _, t := range language.Read(answer, p.Today) { // "the second one"
+			id, name := lexicon.Shown(p.answered, calendar.Ordinal(t.Low))
+			answer = cmp.Or(id, name, answer)
+		}
 		answer = strings.Trim(answer, " .,;:?!\"'`()[]\t\n")
 		*about = p.identify(r, &match.Target{Tool: r.Tool, Input: in, Entity: match.Entity{Text: answer, Words: english.Prose(answer), Code: in.Format == "uuid" && in.Identify(answer) != nil}})
 		args[in.Name] = about.ID
@@ -152,7 +157,7 @@ func (p *planner) list(r *match.Reading, about declared.Thing, args map[string]a
 			if len(r.Args)+narrowing > 1 || f.Self { // another value may be why
 				panic(end{none: true, text: speak.List(r, about, l, 0)})
 			}
-			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), map[bool]string{true: "that say"}[f.Located && !r.OfPeople()], "for"), f.Text, l.More, read)})
+			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), map[bool]string{true: "that say"}[f.Located && !r.OfPeople()], "for"), f.Text, l.More, read) + shownTo(p, r)})
 		}
 	}
 	if len(l.Rows) > 0 && 2*english.Shared(r.Guide, l.Rows[0].Words()) > len(r.Guide) {
@@ -245,6 +250,15 @@ func nothing(what, value string, more bool, read int) string {
 	return fmt.Sprintf("I found no %s %q", what, value) + end[more]
 }
 
+// shownTo says who sees the column that is asked for, if the person may not: "the salary of Ada".
+func shownTo(p *planner, r *match.Reading) string {
+	roles := r.Tool.Column(speak.Column(r)).Roles
+	if len(roles) == 0 || slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(p.Person.Roles, role) }) {
+		return ""
+	}
+	return " The " + speak.Label(r.Tool, speak.Column(r)) + " is shown to " + result.Join(roles, "or") + "."
+}
+
 // identify finds the id of a target, in the question or by a list whose rows carry it. It asks when several match.
 func (p *planner) identify(r *match.Reading, target *match.Target) declared.Thing {
 	id, e := target.Input, target.Entity
@@ -272,8 +286,7 @@ func (p *planner) identify(r *match.Reading, target *match.Target) declared.Thin
 		found = slices.DeleteFunc(all, func(t declared.Thing) bool { return !english.Begins(t.Name, e.Text) })
 	}
 	if len(found) == 0 {
-		roles := r.Tool.Column(speak.Column(r)).Roles // "the salary of Ada", whom the asker may not see
-		shown := map[bool]string{true: " The " + speak.Label(r.Tool, speak.Column(r)) + " is shown to " + result.Join(roles, "or") + "."}[len(roles) > 0 && !slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(p.Person.Roles, role) })]
+		shown := shownTo(p, r)
 		text := nothing(english.Singular(lister.Rows)+" called", e.Text, more, len(all))
 		panic(end{none: true, text: strings.TrimSuffix(text, map[bool]string{true: advice}[shown != ""]) + shown})
 	}

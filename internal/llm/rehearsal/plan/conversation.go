@@ -52,15 +52,13 @@ func (p *planner) read(messages []agent.Message) {
 	p.answered = messages[max(0, first-1)].Text() // "close the second one" is of what was shown before that, whatever was asked since
 	pages := shown(p, messages[:first])
 	p.single = lexicon.Subject(p.answered) != ""
-	fresh := "" // the question whose rows are not named yet
 	for i, m := range messages[:first] {
-		all := language.Read(m.Text(), p.Today)
-		said := slices.DeleteFunc(slices.Clone(all), func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
+		said := slices.DeleteFunc(language.Read(m.Text(), p.Today), func(t language.Token) bool { return t.Kind == language.Number }) // "next 10"
 		switch {
 		case m.Role == agent.Assistant:
 			listed, lists := english.Listed(m.Text(), p.nouns)
-			if lists > 0 && fresh != "" {
-				fresh, p.asked, p.named, p.several = "", fresh, map[string]int{}, false
+			if lists > 0 && p.fresh != "" {
+				p.fresh, p.asked, p.named, p.several = "", p.fresh, map[string]int{}, false
 			}
 			p.several = p.several || lists > 1
 			for noun, n := range listed {
@@ -69,15 +67,15 @@ func (p *planner) read(messages []agent.Message) {
 			if a := pages[max(0, i-1)]; a != nil && lists > 0 && a.Page.Before > 0 { // its table has all, and the pages before it had the others
 				p.named[p.Named(a.Tool).Rows] = a.Page.Before + len(a.Rows)
 			}
-		case m.Role == agent.User && p.Words.Only("which", language.Lows(said)) && len(said) == len(all) && p.before != "":
+		case m.Role == agent.User && p.Words.Only("which", language.Lows(said)) && !lexicon.Keeps(m.Text()) && p.before != "":
 		case m.Role == agent.User && p.Words.Only("back", language.Lows(said)):
 			p.named = map[string]int{}
-		case m.Role == agent.User && p.Words.Only("more", language.Lows(said)):
-		case m.Role == agent.User && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return p.Named(a.Tool).Goes(p.Words, said, p.before) }):
+		case m.Role == agent.User && p.before != "" && p.Words.Only("more", language.Lows(said)):
+		case m.Role == agent.User && p.before != "" && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return p.Named(a.Tool).Goes(p.Words, said, p.before) }):
 		case m.Role == agent.User && meant(p, said, messages[i:]) != "":
 			p.before, p.sorted = meant(p, said, messages[i:]), ""
-			fresh, p.basis = p.before, p.before
-		case m.Role == agent.User && (p.before == "" || !p.Words.Measured(language.Lows(said), "further", "more")):
+			p.fresh, p.basis = p.before, p.before
+		case m.Role == agent.User && (p.before == "" || lexicon.Keeps(m.Text()) || !p.Words.Measured(language.Lows(said), "further", "more")):
 			whole, basis := p.onward(m.Text()), cmp.Or(p.basis, p.before)
 			narrowing := func(q string) int {
 				return len(append(p.choose(language.Read(q, p.Today), ""), &match.Reading{})[0].Said())
@@ -85,12 +83,12 @@ func (p *planner) read(messages []agent.Message) {
 			if basis == "" || narrowing(whole) > narrowing(basis) || !asksOfThem(m.Text(), strings.Trim(whole, " ?!."), strings.Trim(basis, " ?!.")) {
 				basis = whole
 			}
-			fresh, p.before, p.basis, p.sorted = whole, whole, basis, ""
+			p.fresh, p.before, p.basis, p.sorted = whole, whole, basis, ""
 		case m.Role == agent.User && (p.Words.Phrase("sort", language.Lows(said)) > 0 || slices.ContainsFunc(language.Lows(said), func(w string) bool { return p.Words.Is(w, "highest", "lowest", "newest", "oldest") })):
 			p.sorted = strings.Trim(m.Text(), " ?!.")
-			fresh = p.sorted + " " + p.before
+			p.fresh = p.sorted + " " + p.before
 		case m.Role == agent.User: // its total names the same rows again
-			fresh = strings.TrimSpace(p.sorted + " " + p.before)
+			p.fresh = strings.TrimSpace(p.sorted + " " + p.before)
 		}
 	}
 	p.question, p.said, p.known = lexicon.Usual(messages[first].Text()), lexicon.Usual(messages[last].Text()), answersIn(messages[first:])
@@ -116,7 +114,7 @@ func asksOfThem(said, whole, before string) bool {
 
 // meant is the whole question of one that goes on with the one before it: "and next week?", "and Ada's?"; empty for any other.
 func meant(p *planner, words []language.Token, messages []agent.Message) string {
-	if _, kept := lexicon.Kept(messages[0].Text()); kept != "" || p.before == "" || p.Words.Phrase("follow", language.Lows(words)) == 0 || p.Words.Phrase("narrow", language.Lows(words)) > 0 {
+	if lexicon.Keeps(messages[0].Text()) || p.before == "" || p.Words.Phrase("follow", language.Lows(words)) == 0 || p.Words.Phrase("narrow", language.Lows(words)) > 0 {
 		return ""
 	}
 	q := &planner{Catalog: p.Catalog, thread: thread{before: p.before}, known: answersIn(messages)}
@@ -126,16 +124,16 @@ func meant(p *planner, words []language.Token, messages []agent.Message) string 
 
 // shown keeps the lists in messages, and returns those that are a further page, by the message that has them. What is read to be counted is not shown.
 func shown(p *planner, messages []agent.Message) (pages map[int]*speak.Answer) {
-	counts, turned, begun := false, false, map[string]bool{}
+	counts, asked, begun := false, "", map[string]bool{}
 	pages = map[int]*speak.Answer{}
 	for i, m := range messages {
 		if m.Role == agent.User {
 			words := language.Lows(language.Read(m.Text(), p.Today))
-			turned = slices.ContainsFunc(words, func(w string) bool { return p.Words.Is(w, "possessive", "pronoun") })
-			begun, counts = map[string]bool{}, p.Words.Only("count", slices.DeleteFunc(words, func(w string) bool { return p.Words.Is(w, "sum") }))
+			asked = m.Text()
+			begun, counts = map[string]bool{}, len(p.lists) > 0 && slices.ContainsFunc(words, func(w string) bool { return p.Words.Is(w, "average") }) || p.Words.Only("count", slices.DeleteFunc(words, func(w string) bool { return p.Words.Is(w, "sum") }))
 		}
-		if about := lexicon.Subject(m.Text()); m.Role == agent.Assistant && about != "" && (!turned || p.subject == "") {
-			p.subject = about // of "who is his manager?" the next "his" is not the manager
+		if m.Role == agent.Assistant {
+			p.subject = p.Words.Meant(p.subject, asked, m.Text())
 		}
 		for _, res := range m.Results() {
 			a := speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res)
@@ -169,7 +167,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	switch input, value := last.Following(); {
 	case !goesOn:
 		return ""
-	case of.Info.Name == "" && !asked && (slices.Contains(language.Lows(tokens), "who") || !p.Words.Only("further", language.Lows(tokens))): // "who else works in IT?"
+	case of.Info.Name == "" && !asked && (slices.Contains(language.Lows(tokens), "who") || !p.Words.Only("further", language.Lows(slices.DeleteFunc(slices.Clone(tokens), func(t language.Token) bool { return t.Kind == language.Number })))): // "who else works in IT?"
 		return ""
 	case of.Info.Name == "":
 		return "There is no list here that could go on: ask for one first."
@@ -220,22 +218,23 @@ func (p *planner) smallTalk() string {
 			return e.orWait()
 		}
 	}
-	if says("which") && !says("further") && p.before != "" && lexicon.Counted(p.answered) {
-		return run(func() string { return p.answer("list " + lexicon.Counts.ReplaceAllString(p.before, "")) }).orWait()
+	more := p.Words.Only("more", language.Lows(slices.DeleteFunc(slices.Clone(tokens), func(t language.Token) bool { return t.Kind == language.Number })))
+	anew := p.fresh != "" && p.fresh != p.asked && (more || says("further")) // what was counted was not listed
+	if (anew || says("which") && !says("further")) && !lexicon.Keeps(p.said) && p.before != "" && lexicon.Counted(p.answered) {
+		return run(func() string { return p.answer(lexicon.Counts.ReplaceAllString(p.before, "list ")) }).orWait()
 	}
 	if says("back") && len(p.lists) > 0 && p.before != "" {
 		return run(func() string { return p.answer(cmp.Or(p.asked, p.before)) }).orWait()
 	}
-	figures := func(t language.Token) bool { return t.Kind == language.Number }
 	if lexicon.Inside.MatchString(p.said) {
 		return "" // of one, not more of them
 	}
-	if page := p.nextPage(tokens, p.Words.Only("more", language.Lows(slices.DeleteFunc(slices.Clone(tokens), figures))) || lexicon.Unsaid(p.answered) && says("sure")); page != "" || len(p.lists) == 0 && !lexicon.Theirs.MatchString(p.said) || p.onward(p.said) == p.said {
+	if page := p.nextPage(tokens, more || lexicon.Unsaid(p.answered) && says("sure")); page != "" || len(p.lists) == 0 && !lexicon.Theirs.MatchString(p.said) || p.onward(p.said) == p.said {
 		return page
 	}
 	asked := p.onward(p.said)
+	p.refers = p.refers || p.Words.Measured(words) // of the same list
 	e := run(func() string { return p.answer(asked) })
-	_, kept := lexicon.Kept(p.said)
-	narrowed := !e.vague && (p.Words.Phrase("narrow", words) > 0 || kept != "") || kept != "" && lexicon.OfThem.MatchString(p.said) || words[0] == "by" || lacking(p.Catalog, language.Read(asked, p.Today)) != "" // to what nothing is
+	narrowed := !e.vague && (p.Words.Phrase("narrow", words) > 0 || lexicon.Keeps(p.said)) || lexicon.Keeps(p.said) && lexicon.OfThem.MatchString(p.said) || words[0] == "by" || lacking(p.Catalog, language.Read(asked, p.Today)) != "" // to what nothing is
 	return map[bool]string{false: e.orWait(), true: map[bool]string{true: e.text}[narrowed]}[e.none]
 }

@@ -30,7 +30,12 @@ func elsewhere(p *planner, found *match.Reading) string {
 // order carries an order out. One that may mean things of several sorts ("delete Kestrel") is looked up in each, and the person has to say which if several have it. A full name is a person's if somebody has it.
 func (p *planner) order(c choice) string {
 	same := slices.DeleteFunc(slices.Clone(c), func(r *match.Reading) bool { return r.Score < c[0].Score || r.Strong || r.Target == nil })
-	missing := func(r *match.Reading) bool { return run(func() string { return p.identify(r, r.Target).Name }).none }
+	answers := p.answers
+	missing := func(r *match.Reading) bool {
+		e := run(func() string { return p.identify(r, r.Target).Name })
+		p.answers = answers // which is for the one that is carried out
+		return e.none
+	}
 	i := slices.IndexFunc(same, func(r *match.Reading) bool { return r.MeansPerson(2) })
 	if i >= 0 && !missing(same[i]) {
 		return p.carryOut(same[i])

@@ -64,13 +64,13 @@ func (p *planner) reply(words []language.Token) string {
 	if n > 0 && p.before != "" {
 		return p.goOn(tokens, language.Text(tokens[n:]))
 	}
-	places, asked := everywhere(p.Catalog, tokens)
+	places, asked := declared.Everywhere(p.Words, p.Open, p.Knows, tokens, p.Today)
 	if asked {
 		return all(len(places), func(i int) string { return p.reply(places[i]) })
 	}
 	found := slices.DeleteFunc(places, func(one []language.Token) bool {
 		e := run(func() string { return p.reply(one) })
-		return e.none || !e.waits && (strings.HasPrefix(e.text, "I found no ") || lexicon.Asks(e.text))
+		return e.none || e.fails || !e.waits && (strings.HasPrefix(e.text, "I found no ") || lexicon.Asks(e.text))
 	})
 	if text := each(p, found, false, p.reply); text != "" {
 		return text

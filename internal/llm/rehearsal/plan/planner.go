@@ -43,6 +43,7 @@ type end struct {
 	none  bool // nothing was found by a value of the question
 	vague bool // and the value was a guess
 	shut  bool // where it would be found is closed to the person
+	fails bool // a tool could not answer
 	text  string
 }
 
@@ -68,12 +69,18 @@ func (p *planner) onward(said string) string {
 	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") || p.Words.Phrase("over", strings.Fields(by))+p.Words.Phrase("under", strings.Fields(by)) > 0 && len(p.lists) > 0 { // "over 200k"
 		return language.Text(p.Words.Rebound(language.Read(before, p.Today), language.Read(by, p.Today))) + " " + by
 	}
+	if before == "" || len(words) == 0 {
+		return said
+	}
 	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") || strings.Trim(w, "0123456789") == "" })
 	value := len(content) == 1 && latest(p).Takes(content[0])                                                                         // a priority that is high
 	if short := len(content) > 0 && len(content) < 4 && p.Words.Measured(content[:1]); !value && (short || p.Words.Measured(words)) { // "what's the total value?"
-		return strings.TrimSpace(strings.Trim(lexicon.Theirs.ReplaceAllString(said, "the $1"), " ?!.") + " " + before)
+		if p.Words.Only("sum", words) && !p.Words.Only("count", words) { // "what do they add up to?"
+			said = "total"
+		}
+		return strings.TrimSpace(strings.Trim(lexicon.Theirs.ReplaceAllString(said, "the $1"), " ?!.") + " " + lexicon.Figures.ReplaceAllString(before, ""))
 	}
-	if of := lexicon.Theirs.FindStringSubmatch(said); of != nil && before != "" && !p.single {
+	if of := lexicon.Theirs.FindStringSubmatch(said); of != nil && !p.single {
 		return before + " " + of[1]
 	}
 	if to := lexicon.Narrowed(words); len(to) > 0 {
@@ -104,10 +111,10 @@ func (p *planner) onward(said string) string {
 	shown := func(w string) bool { // a column of what was shown
 		return !p.Lists(w) && latest(p).Columns.First(func(f *declared.Field) bool { return f.Says(english.Stem(w)) }) != nil
 	}
-	if n := len(content); n > 0 && n < 3 && len(words) <= n+2 && !p.single && p.Words.Phrase("follow", words) == 0 && len(p.lists) > 0 && !lexicon.Them.MatchString(said) && !slices.ContainsFunc(content, func(w string) bool { return !shown(w) }) { // "salaries"
+	if n := len(content); n > 0 && n < 3 && len(words) <= n+3 && !p.single && p.Words.Phrase("follow", words) == 0 && len(p.lists) > 0 && !lexicon.Them.MatchString(said) && !slices.ContainsFunc(content, func(w string) bool { return !shown(w) }) { // "salaries"
 		return before + " with " + strings.Join(content, " ")
 	}
-	if len(words) == 0 || p.single || p.Words.Is(words[0], "action") {
+	if p.single || p.Words.Is(words[0], "action") {
 		return said
 	}
 	before = lexicon.Counts.ReplaceAllString(before, "")
@@ -135,7 +142,7 @@ func ofOne(p *planner, words []string) string {
 	last, goesOn := english.LastWord(named), func(w string) bool {
 		return w != "who" && p.Words.Is(w, "further", "present", "action", "highest", "lowest")
 	}
-	if !p.single || named == "" || words[0] == "and" || !p.Knows(english.Stem(last)) || p.Lists(last) || slices.ContainsFunc(words, goesOn) {
+	if !p.single || named == "" || last == "it" || words[0] == "and" || !p.Knows(english.Stem(last)) || p.Lists(last) || slices.ContainsFunc(words, goesOn) {
 		return ""
 	}
 	return "what is the " + named + " of " + p.subject
@@ -177,7 +184,7 @@ const maxPages = 6 // of a list that is counted, or in which something is looked
 func (p *planner) fetchPages(t *declared.Tool, args map[string]any, pages int) *speak.Answer {
 	all := *p.fetch(t, args)
 	if all.Fault != nil {
-		panic(end{text: speak.Failure(&all)})
+		panic(end{fails: true, text: speak.Failure(&all)})
 	}
 	if input, value := all.Following(); input != "" && pages > 1 {
 		rest := p.fetchPages(t, with(args, input, value), pages-1)
@@ -230,29 +237,6 @@ func each(p *planner, questions [][]language.Token, strictly bool, reply func([]
 	panic(end{waits: waits}) // no further page has a row
 }
 
-// everywhere is the question for each list whose texts can be searched, of one that asks to search and does not say where ("search for logins"), or of a word that no tool knows ("logins").
-func everywhere(c *match.Catalog, tokens []language.Token) (questions [][]language.Token, asked bool) {
-	what := append(lexicon.SearchFor.FindStringSubmatch(language.Text(tokens)), "", "")[1]
-	unknown := func(t language.Token) bool {
-		return t.Kind != language.Word || !c.Words.MayBeValue(t.Low) || c.Words.Is(t.Low, "idle") || c.Knows(t.Stem)
-	}
-	capital := !slices.ContainsFunc(tokens, func(t language.Token) bool { return !t.Capital }) // a name
-	if asked = what != ""; !asked && (len(tokens) == 1 || len(tokens) == 2 && capital) && !slices.ContainsFunc(tokens, unknown) {
-		what = language.Text(tokens)
-	}
-	for _, t := range c.Open {
-		named := t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Title) || t.Columns.Named(f.Name+"_name") != nil }) != nil
-		switch {
-		case !t.Lists() || what == "":
-		case t.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Search) }) != nil:
-			questions = append(questions, language.Read(t.Rows+" about "+what, c.Today))
-		case named && capital && !asked:
-			questions = append(questions, language.Read(t.Rows+" called "+what, c.Today))
-		}
-	}
-	return questions, asked && len(questions) > 0
-}
-
 // choice is what a part may mean, best first; all open to the person, or all closed.
 type choice []*match.Reading
 
@@ -263,7 +247,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
 		case r == nil || t.Closed && !r.Strong && r.Searches() || t.Writes() && !r.Strong && r.Target == nil && (t.Closed || len(r.Values) == 0 && clause.Remark == "") || r.Guesses() && (!p.guesses || t.Closed && !(r.Strong && len(p.Open) > 0)):
-		case !t.Writes() && r.Target == nil && (t.Missing(r.Args).Is(schema.ID) || t.LacksOne(r.Args) || !t.Lists() && r.Plural && len(r.Values) == 0 && t.Missing(r.Args) != nil): // something of many, which it tells of one
+		case !t.Writes() && r.Target == nil && (t.Missing(r.Args).Is(schema.ID) || t.LacksOne(r.Args) || (!t.Lists() && r.Plural && len(r.Values) == 0 || !r.Strong && !t.Missing(r.Args).Is(schema.Search)) && t.Missing(r.Args) != nil): // something of many, which it tells of one
 		case t.Closed:
 			closed = append(closed, r)
 		default:
@@ -276,7 +260,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	them := func(t language.Token) bool {
 		return p.Words.Is(t.Low, "people") || t.Low == "it" || t.Low == "those" || t.Low == "these"
 	}
-	if len(open) == 0 && len(closed) > 0 && !closed[0].Strong && len(p.lists) > 0 && slices.ContainsFunc(tokens, them) {
+	if len(open) == 0 && len(closed) > 0 && !closed[0].Strong && len(p.lists)+len(p.before) > 0 && slices.ContainsFunc(tokens, them) {
 		return nil // what was shown is not closed
 	}
 	if len(open) == 0 || len(closed) > 0 && closed[0].Strong && closed[0].Score >= open[0].Score+4 { // clearly
