@@ -348,7 +348,7 @@ func refuse(c *match.Catalog, r *match.Reading, of ...string) string {
 	what, roles, instead := map[bool]string{true: "change of the "}[r.Tool.Writes()]+append(of, r.Tool.Noun)[0], r.Tool.Info.Roles, offer(c, r.Clause)
 	if shown := r.Tool.Column(key); len(shown.Roles) > 0 && (len(shown.Words) == 1 || r.Asked.Means(english.Stem(english.LastWord(key)))) { // who may list people need not see their pay
 		what, roles = shown.Head(key), shown.Roles
-		if t := r.Target; t != nil && t.Entity.Self { // which all employees see of themselves
+		if t := r.Target; t != nil && t.Entity.Self && !r.Tool.Lists() { // which all employees see of themselves
 			roles = r.Tool.Info.Roles
 		} else if r.TellsOwn(key) {
 			instead = "you can ask for your own " + what + "."

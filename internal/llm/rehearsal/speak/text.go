@@ -205,7 +205,7 @@ func List(r *match.Reading, about declared.Thing, l *Answer, before int) (answer
 		last := map[bool]string{true: fmt.Sprintf("number %d to", before+1), false: "the last ones of"}[more]
 		answer = fmt.Sprintf(map[bool]string{true: "Here is %s, " + map[bool]string{true: "number", false: "the last one of"}[more] + " %[3]d:", false: "Here are %s, %s %d:"}[n == 1], strings.Replace(english.Count(n, r.Tool.Rows), " ", " more ", 1), last, before+n) + lines(r, l.Rows)
 	default:
-		answer = map[bool]string{true: "Here are the first ", false: "I found "}[l.More && len(l.Rows) > 1] + counted + which + ":" + lines(r, l.Rows)
+		answer = map[bool]string{true: "Here are the first ", false: "I found "}[l.More && len(l.Rows) > 1] + counted + which + map[bool]string{true: " that you can see"}[r.Bulk && which == "" && !l.More] + ":" + lines(r, l.Rows)
 	}
 	if l.Remark != "" {
 		answer += "\n\n" + result.Markdown(l.Remark)
