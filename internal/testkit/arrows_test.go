@@ -46,10 +46,12 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// confirm journals each step of a confirmation's life itself, so that own and third-party tools leave the same record.
 	// and it makes the digest of what it shows, so that no caller can forget it.
 	"internal/confirm": {ours: []string{"access", "audit", "fault", "quota", "result"}},
-	"internal/tool":    {ours: []string{"access", "audit", "confirm", "deadline", "fault", "flat", "plaintext", "result", "schema", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
+	"internal/tool":    {ours: []string{"access", "audit", "confirm", "deadline", "fault", "flat", "plaintext", "result", "schema", "schema/envelope", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
 	// the gateway checks what a model wrote as the server does, and with the same words; the words of a name say what a property holds.
 	"internal/schema/declared": {ours: []string{"calendar", "english", "language", "language/lexicon", "result", "schema"}},
 	"internal/schema":          {ours: []string{"english", "fault", "flat", "strictjson"}, outside: []string{"github.com/google/jsonschema-go", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	// what all servers and the host answer, in one shape: clients compare answers with it.
+	"internal/schema/envelope": {ours: []string{"result", "schema"}},
 	// the hot path's bytes: it reads what the SDK would, into the SDK's types where they have structure.
 	"internal/mcpwire": {outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	// every request passes the gate, and it knows neither tools nor MCP; the REST face is the same for servers and the gateway.
@@ -70,7 +72,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/tasks/store":     {ours: []string{"domain/tasks/record", "domain/tasks/rowset", "domain/tasks/words", "fault", "sqlite"}},
 	"internal/domain/tasks/words":     {ours: []string{"domain/tasks/rowset", "english", "sqlite"}},
 	// it answers the gateway in envelopes and other clients as document 002 says, and so wraps two runners.
-	"internal/domain/tasks/dialect": {ours: []string{"access", "domain/tasks/record", "fault", "result", "tool"}},
+	"internal/domain/tasks/dialect": {ours: []string{"access", "domain/tasks/record", "fault", "result", "schema/envelope", "tool"}},
 	// code search has no changes, and says so with the types of confirmations; its endpoint speaks document 004's own wire format.
 	"internal/domain/codesearch":          {ours: []string{"access", "confirm", "domain/codesearch/embed", "domain/codesearch/endpoint", "domain/codesearch/index", "domain/codesearch/query", "fault", "result", "tool"}},
 	"internal/domain/codesearch/build":    {ours: []string{"domain/codesearch/embed", "domain/codesearch/index", "fault"}},
@@ -106,7 +108,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/rehearsal/match": {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "result", "schema", "schema/declared"}},
 	"internal/llm/rehearsal/speak": {ours: []string{"agent", "english", "language", "llm/rehearsal/match", "result", "schema/declared"}},
 	"internal/llm/rehearsal/plan":  {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/speak", "result", "schema", "schema/declared"}},
-	"internal/upstream":            {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
+	"internal/upstream":            {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "schema/envelope", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// the file of connected servers is plain data: rules that upstream enforces, and addresses that connected makes adapters of.
 	"internal/mcpfile": {outside: []string{"github.com/go-json-experiment/json"}},
 	// a program must end with everything that it started, also when this process is killed; that knows no MCP.

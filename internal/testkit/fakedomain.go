@@ -11,6 +11,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema/envelope"
 	"countersign.dev/internal/tool"
 )
 
@@ -255,6 +256,6 @@ func (Plain) Decode(raw json.RawMessage) (result.Outcome, error) {
 }
 
 // Schema describes the plain dialect.
-func (Plain) Schema(d tool.Described) map[string]any {
+func (Plain) Schema(d envelope.Described) map[string]any {
 	return map[string]any{"type": "object", "properties": map[string]any{"items": d.Data}}
 }

@@ -20,6 +20,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
+	"countersign.dev/internal/schema/envelope"
 	"countersign.dev/internal/seal"
 )
 
@@ -154,7 +155,7 @@ func mount(t Tool, o Options, plans *planner) (*mounted, error) {
 	if m.info.InputSchema, err = json.Marshal(input); err != nil {
 		return nil, err
 	}
-	m.info.OutputSchema, err = json.Marshal(o.Dialect.Schema(Described{
+	m.info.OutputSchema, err = json.Marshal(o.Dialect.Schema(envelope.Described{
 		Tool: t.spec.Name, Server: o.Server, Kind: t.kind, Data: data, Definitions: definitions, Codes: codeNames(o.Codes),
 	}))
 	return m, err

@@ -96,10 +96,11 @@ func (c Catalogue) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 	return list, nil
 }
 
-// Call runs one tool. One of another server is UNKNOWN_TOOL.
+// Call runs one tool. One of another server is UNKNOWN_TOOL. Its answer is valid by the
+// schema with which the tool is listed.
 func (c Catalogue) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
 	if c.Server == "" {
-		return c.Upstream.Call(ctx, name, args)
+		return c.fitting(name, c.Upstream.Call(ctx, name, args))
 	}
 	s, err := c.Upstream.registry().named(c.Server)
 	if err != nil {
@@ -112,7 +113,12 @@ func (c Catalogue) Call(ctx context.Context, name string, args json.RawMessage) 
 	if r, err := c.Upstream.find(ctx, offered); err != nil || r.server.Name != c.Server {
 		return result.Failed(cmp.Or(err, error(fault.UnknownTool.New("No tool is called %q.", name).With("tool", name))))
 	}
-	return c.Upstream.Call(ctx, offered, args)
+	return c.fitting(offered, c.Upstream.Call(ctx, offered, args))
+}
+
+// fitting is the outcome as clients of the tool accept it, who compare it with its schema.
+func (c Catalogue) fitting(name string, o result.Outcome) result.Outcome {
+	return c.Upstream.registry().routes[name].answers.Fitting(o)
 }
 
 // Encode passes on what the server wrote, or writes the envelope.

@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
+	"countersign.dev/internal/schema/envelope"
 	"countersign.dev/internal/upstream/breaker"
 )
 
@@ -88,7 +89,13 @@ func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err err
 	if s.foreign() && err == nil && u.o.Pins != nil {
 		tools, held = u.o.Pins.Check(s.Name, tools)
 	}
-	now, schemas := u.o.Now(), schemasOf(s, tools)
+	now, schemas, shown := u.o.Now(), schemasOf(s, tools), tools
+	var repeats map[string]bool
+	var answers map[string]*envelope.Foreign
+	if s.foreign() {
+		repeats, shown = repeatable(tools), supervised(tools)
+		answers = answersOf(s.Name, shown)
+	}
 	u.update(func(next *snapshot) {
 		if now, err := next.named(s.Name); err != nil || now.adapter != s.adapter { // replaced meanwhile
 			return
@@ -103,10 +110,7 @@ func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err err
 		if len(held) > 0 && !maps.Equal(held, l.held) {
 			u.o.Log.Warn("tools are held back until their definitions are accepted", "server", s.Name, "tools", held)
 		}
-		l.tools, l.schemas, l.held, l.retry = tools, schemas, held, time.Time{}
-		if s.foreign() {
-			l.tools, l.repeats = supervised(tools), repeatable(tools)
-		}
+		l.tools, l.schemas, l.repeats, l.answers, l.held, l.retry = shown, schemas, repeats, answers, held, time.Time{}
 		if l.version == version {
 			l.fetched = now
 		}
@@ -137,6 +141,8 @@ func (n *snapshot) routeOf(s *server, t result.ToolInfo) (route, bool) {
 	if r.rules.Approve == mcpfile.ApproveAlways { // whatever its server says
 		r.tool.Kind, r.tool.Annotations.ReadOnly, r.tool.Annotations.Idempotent = result.Write, false, false
 	}
+	r.answers = n.lists[s.Name].answers[t.Name]
+	r.tool.OutputSchema = r.answers.Of(r.tool.Kind)
 	return r, offered
 }
 
@@ -270,4 +276,19 @@ func schemasOf(s *server, tools []result.ToolInfo) map[string]*schema.Schema {
 		}
 	}
 	return compiled
+}
+
+// answersOf describes the answers of a foreign server's tools, once for each fetch. Of a tool
+// that is missing nothing can be said.
+func answersOf(server string, tools []result.ToolInfo) map[string]*envelope.Foreign {
+	all := make(map[string]*envelope.Foreign)
+	for _, t := range tools {
+		if len(t.OutputSchema) == 0 {
+			continue
+		}
+		if one, err := envelope.Around(server, t.Name, t.OutputSchema); err == nil {
+			all[t.Name] = one
+		}
+	}
+	return all
 }

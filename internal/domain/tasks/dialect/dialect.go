@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/domain/tasks/record"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema/envelope"
 	"countersign.dev/internal/tool"
 )
 
@@ -116,7 +117,7 @@ func codeNamed(name string) *fault.Code {
 type object = map[string]any
 
 // Schema describes the answer of a tool.
-func (Dialect) Schema(d tool.Described) map[string]any {
+func (Dialect) Schema(d envelope.Described) map[string]any {
 	text, count := object{"type": "string"}, object{"type": "integer", "minimum": 0}
 	data := d.Data
 	if d.Kind == result.List {
