@@ -87,7 +87,7 @@ type Event struct {
 	Username     string      `json:"username,omitempty"`
 	Server       string      `json:"server,omitempty"`
 	Tool         string      `json:"tool,omitempty"`
-	Step         string      `json:"step,omitempty"`         // of a confirmation: opened, approved, denied, applied, failed, reopened, settled, unknown, refused; of a login session: signed in, signed out, sign-in failed; of a revocation: token, person, restored
+	Step         string      `json:"step,omitempty"`         // of a confirmation: opened, withdrawn, approved, denied, applied, failed, reopened, settled, unknown, refused; of a login session: signed in, signed out, sign-in failed; of a revocation: token, person, restored
 	Confirmation string      `json:"confirmation,omitempty"` // its id
 	Conversation string      `json:"conversation,omitempty"`
 	Digest       string      `json:"digest,omitempty"` // SHA-256 of the canonical arguments, hex

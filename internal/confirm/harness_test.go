@@ -200,6 +200,8 @@ type memorySink struct {
 	mu     sync.Mutex
 	events []audit.Event
 	full   bool
+
+	appended func() // nil: nothing more
 }
 
 func (j *memorySink) Append(_ context.Context, e audit.Event) error {
@@ -209,6 +211,9 @@ func (j *memorySink) Append(_ context.Context, e audit.Event) error {
 		return fmt.Errorf("no space left")
 	}
 	j.events = append(j.events, e)
+	if j.appended != nil {
+		j.appended()
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -64,8 +65,8 @@ func (s *Service) Bounded(q *quota.Quotas) *Service {
 }
 
 // Observing returns the service with a function that is called for each step that
-// was recorded: opened, approved, denied, applied, failed, reopened, settled,
-// unknown, refused.
+// was recorded: opened, withdrawn, approved, denied, applied, failed, reopened,
+// settled, unknown, refused.
 func (s *Service) Observing(observe func(step string)) *Service {
 	with := *s
 	with.observe = observe
@@ -124,11 +125,14 @@ const (
 	stepSettled  = "settled"  // found applied, after a crash or a lost answer
 	stepUnknown  = "unknown"  // sent, and the answer was lost
 	stepRefused  = "refused"  // an answer that had no effect
+
+	stepWithdrawn = "withdrawn" // its asker cancelled the call before it was answered
 )
 
 // Open stores a change of p until p answers or TTL is over. It is audited before
 // it is stored: when the audit cannot be written or the store cannot be reached,
-// it returns SERVICE_UNAVAILABLE and stores nothing.
+// it returns SERVICE_UNAVAILABLE and stores nothing. A change whose caller has cancelled
+// it by the end of that is withdrawn, and CANCELLED.
 func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Record, error) {
 	now := s.now().UTC()
 	if r.ID == "" {
@@ -153,12 +157,28 @@ func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 	if err == nil {
 		err = s.store.Create(ctx, record)
 	}
+	if cancelled := ctx.Err(); errors.Is(cancelled, context.Canceled) && s.withdraw(ctx, p, record) {
+		err = cancelled
+	}
 	if err != nil {
 		s.quotas.Answered(context.WithoutCancel(ctx), p.Owner(), string(record.ID))
 		return Record{}, err
 	}
 	s.notify(ctx, record, Pending)
 	return record, nil
+}
+
+// withdraw takes back a change that may have been stored, also when the caller's connection
+// to the store has ended. It reports whether it waits no more: its person may have answered.
+func (s *Service) withdraw(ctx context.Context, p *access.Principal, r Record) bool {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	_, acquired, err := s.store.Acquire(ctx, Reply{ID: r.ID, Server: r.Server}, p.Owner(), s.now())
+	if err != nil || acquired != Acquired {
+		return err == nil && acquired == Unknown
+	}
+	s.recordPast(ctx, p, r, stepWithdrawn, fault.Cancelled.Name)
+	return true
 }
 
 // dataOf returns the data of the preview with its provenance, and then with the digest

@@ -359,3 +359,48 @@ func (a atApply) Apply(ctx context.Context, r confirm.Record) (answer json.RawMe
 	}
 	return answer, err
 }
+
+// TestCancelledChangeIsWithdrawn: its client knows nothing of it, so it must not wait. It counts
+// against no limit, and no answer has an effect.
+func TestCancelledChangeIsWithdrawn(t *testing.T) {
+	w := newHarness(t)
+	ctx, leave := context.WithCancel(t.Context())
+	request := raise
+	request.ID = confirm.NewID()
+	w.audit.appended = leave // before it is stored
+	if r, err := w.service().Open(ctx, alice, request); !errors.Is(err, context.Canceled) || r.ID != "" {
+		t.Errorf("got %+v, %v, want the end of its call", r, err)
+	}
+	w.audit.appended = nil
+	if got := w.state(request.ID); got == confirm.Pending {
+		t.Error("it waits")
+	}
+	if _, err := w.approve(request.ID); err == nil {
+		t.Error("it was approved")
+	}
+	w.wantEffects(request.ID, 0)
+	ctx, leave = context.WithCancel(t.Context())
+	store := leavingStore{w.store, leave}
+	request.ID = confirm.NewID()
+	if _, err := confirm.NewService(store, w.audit, w.now).Open(ctx, alice, request); !errors.Is(err, context.Canceled) {
+		t.Errorf("stored as its caller left: got %v", err)
+	}
+	if got := w.state(request.ID); got != confirm.Denied {
+		t.Errorf("stored as its caller left: it is %s", got)
+	}
+	if e := w.audit.last(); e.Step != "withdrawn" || e.Outcome != "CANCELLED" || e.Confirmation != string(request.ID) {
+		t.Errorf("recorded %+v", e)
+	}
+}
+
+// leavingStore is a store whose caller leaves when a change is stored.
+type leavingStore struct {
+	confirm.Store
+	leave func()
+}
+
+func (s leavingStore) Create(ctx context.Context, r confirm.Record) error {
+	err := s.Store.Create(ctx, r)
+	s.leave()
+	return err
+}

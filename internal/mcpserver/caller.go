@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/gate"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
 )
 
@@ -84,13 +85,20 @@ const linksVersion = "2025-06-18"
 // modernVersion is the first protocol version without a handshake.
 const modernVersion = "2026-07-28"
 
-// caller is the principal of one request, the ids of the request, and whether its
-// client has cancelled it: then the response stays empty.
+// caller is the principal of one request, the ids of the request, and whether it gets no
+// answer: then the response stays empty.
 type caller struct {
 	who       *access.Principal
 	names     telemetry.Request
 	cancelled *atomic.Bool
 	work      *admission.Work
+}
+
+// unanswered reports whether a call gets no answer: its client has cancelled it, and it is
+// recorded as that. What was recorded before the cancellation came is answered.
+func unanswered(ctx context.Context, o result.Outcome) bool {
+	f := o.Fault()
+	return ctx.Err() != nil && f != nil && f.Code == fault.Cancelled
 }
 
 const callerKey = "countersign/caller"

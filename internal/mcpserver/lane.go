@@ -84,7 +84,7 @@ func (l *lane) serve(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		ctx = telemetry.WithRequest(ctx, names)
 	}
 	o := l.run(ctx, who, c.Tool, c.Args)
-	cancelled := ctx.Err() != nil
+	cancelled := unanswered(ctx, o)
 	l.sessions.end(b.call)
 	if cancelled { // its client no longer waits: a stream without an answer, which no client takes for a fault
 		w.Header().Set("Content-Type", "text/event-stream")

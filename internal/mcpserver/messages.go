@@ -113,9 +113,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	reported, end := withProgress(ctx, req)
 	o := s.run(reported, who, req.Params.Name, req.Params.Arguments)
 	end()
-	if ctx.Err() != nil { // its client no longer waits
-		callerOf(req.Extra).cancelled.Store(true)
-	}
+	callerOf(req.Extra).cancelled.Store(unanswered(ctx, o))
 	if o.Fault() != nil && o.Fault().Code == fault.UnknownTool {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: o.Fault().Message}
 	}

@@ -67,6 +67,7 @@ func (s aboutResources) read(ctx context.Context, req *mcp.ReadResourceRequest) 
 		return nil, noResource(req)
 	}
 	o := s.run(ctx, who, tool, args)
+	callerOf(req.Extra).cancelled.Store(unanswered(ctx, o))
 	switch f := o.Fault(); {
 	case f == nil:
 	case f.Kind() == fault.NotFound:

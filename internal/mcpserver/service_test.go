@@ -177,6 +177,19 @@ func (o *fakeService) wait(ctx context.Context, _ *access.Principal, _ json.RawM
 	return result.Failed(ctx.Err())
 }
 
+// crossing are the tools with one more: its calls are over, and recorded, before their clients
+// cancel them.
+func crossing(o *fakeService) *fakeService {
+	o.tools["crossed"] = fakeTool{[]access.Role{access.Employee}, result.Read, o.cross}
+	return o
+}
+
+func (o *fakeService) cross(ctx context.Context, _ *access.Principal, _ json.RawMessage) result.Outcome {
+	o.entered <- ctx
+	<-ctx.Done()
+	return result.Success(json.RawMessage(`"over before"`), nil, "")
+}
+
 // people are the tokens of the tests.
 var people = map[string]access.Claims{
 	"alice":     {Username: "alice", Email: "Alice@Example.com", EmailVerified: true, Roles: []string{"employee", "hr-read", "hr-write"}},

@@ -121,6 +121,26 @@ func TestCancelledCallIsNotAnswered(t *testing.T) {
 	}
 }
 
+// TestWhatWasRecordedBeforeItsCancellationIsAnswered: record and answer agree. The answer
+// crosses the cancellation.
+func TestWhatWasRecordedBeforeItsCancellationIsAnswered(t *testing.T) {
+	for lane, h := range map[string]*harness{"usual": open(t), "SDK": open(t, withSDK)} {
+		crossing(h.service)
+		session := []string{"Mcp-Session-Id", h.handshake(t, "alice"), "Mcp-Protocol-Version", legacy}
+		answered := make(chan reply, 1)
+		go func() {
+			answered <- h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"crossed"}}`, session...)
+		}()
+		<-h.service.entered
+		h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, session...)
+		if got := <-answered; got.status != 200 || !strings.Contains(got.body, "over before") {
+			t.Errorf("%s: got %d %q, want the answer", lane, got.status, got.body)
+		}
+	}
+	l := initialized(t, crossing(newFakeService()))
+	l.sends(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"crossed"}}`+"\n"+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, "over before")
+}
+
 func TestOpenStreamEndsWithItsToken(t *testing.T) {
 	h := open(t)
 	id := h.handshake(t, "brief")

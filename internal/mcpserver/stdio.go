@@ -62,7 +62,10 @@ func (c Stdio) asPerson(next mcp.MethodHandler) mcp.MethodHandler {
 		if err != nil {
 			return nil, c.Server.protocolError(ctx, err)
 		}
-		*extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerKey: caller{who: who, names: telemetry.Request{ID: httpx.NewID()}, cancelled: new(atomic.Bool)}}}}
+		call := callIn(*extra)
+		ctx, end := call.begin(ctx)
+		defer end()
+		*extra = extraOf(callerKey, caller{who: who, names: telemetry.Request{ID: httpx.NewID()}, cancelled: &call.unanswered})
 		return next(ctx, method, req)
 	}
 }
@@ -73,53 +76,126 @@ type transport struct{ mcp.IOTransport }
 // Connect implements mcp.Transport.
 func (t *transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.IOTransport.Connect(ctx)
-	return &connection{Connection: c, open: make(map[jsonrpc.ID]bool)}, err
+	return &connection{Connection: c, open: make(map[jsonrpc.ID]*lineCall)}, err
 }
 
-// connection leaves the answers out that their client has cancelled.
+// connection ends the calls that their client cancels, and leaves their answers out. The
+// SDK would not begin a call that is cancelled at once, and nothing would record it.
 type connection struct {
 	mcp.Connection
 	mu   sync.Mutex
-	open map[jsonrpc.ID]bool // the messages that have no answer yet; true: cancelled
+	open map[jsonrpc.ID]*lineCall // the messages that have no answer yet
 }
 
-// Read reads a message, and notes which answer is waited for.
-func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
-	m, err := c.Connection.Read(ctx)
-	req, ok := m.(*jsonrpc.Request)
-	if err != nil || !ok {
-		return m, err
+// lineCall is a message that waits for its answer. A message that runs a tool decides
+// itself whether it is answered.
+type lineCall struct {
+	runs       bool // a tool
+	unanswered atomic.Bool
+
+	mu        sync.Mutex
+	cancelled bool
+	end       context.CancelFunc // nil: it has not begun
+}
+
+const lineCallKey = "countersign/call"
+
+func extraOf(key string, value any) *mcp.RequestExtra {
+	return &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{key: value}}}
+}
+
+// callIn is the call that a message carries from the connection, or one that nothing cancels.
+func callIn(extra *mcp.RequestExtra) *lineCall {
+	if extra != nil && extra.TokenInfo != nil {
+		if call, ok := extra.TokenInfo.Extra[lineCallKey].(*lineCall); ok {
+			return call
+		}
 	}
+	return new(lineCall)
+}
+
+// begin returns a context that ends when the call is cancelled, which may be already.
+func (c *lineCall) begin(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancel(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case req.IsCall() && req.Method != "initialize": // which no client may cancel
-		if !c.open[req.ID] { // an id that is in use already keeps its mark
-			c.open[req.ID] = false
-		}
-	case req.Method == "notifications/cancelled":
-		var params struct {
-			ID any `json:"requestId"`
-		}
-		if json.Unmarshal(req.Params, &params) != nil {
-			return m, nil
-		}
-		id, err := jsonrpc.MakeID(params.ID)
-		if _, waits := c.open[id]; err == nil && waits {
-			c.open[id] = true
-		}
+	if c.end = end; c.cancelled {
+		end()
 	}
-	return m, nil
+	return ctx, end
+}
+
+func (c *lineCall) cancel() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cancelled = true; c.end != nil {
+		c.end()
+	}
+}
+
+// Read reads a message, and notes which answer is waited for. The notification that a call
+// is cancelled is not passed on.
+func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		m, err := c.Connection.Read(ctx)
+		req, ok := m.(*jsonrpc.Request)
+		switch {
+		case err != nil || !ok:
+			return m, err
+		case req.IsCall() && req.Method != "initialize": // which no client may cancel
+			c.note(req)
+		case req.Method == "notifications/cancelled" && c.cancel(req.Params):
+			continue
+		}
+		return m, nil
+	}
+}
+
+func (c *connection) note(req *jsonrpc.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open[req.ID] != nil { // an id that is in use already keeps its call
+		return
+	}
+	call := &lineCall{runs: req.Method == "tools/call" || req.Method == "resources/read"}
+	c.open[req.ID], req.Extra = call, extraOf(lineCallKey, call)
+}
+
+// cancel cancels the message that a notification names, and reports whether that is all
+// there is to do.
+func (c *connection) cancel(notification json.RawMessage) bool {
+	var params struct {
+		ID any `json:"requestId"`
+	}
+	if json.Unmarshal(notification, &params) != nil {
+		return false
+	}
+	id, err := jsonrpc.MakeID(params.ID)
+	if err != nil {
+		return false
+	}
+	c.mu.Lock()
+	call := c.open[id]
+	c.mu.Unlock()
+	switch {
+	case call == nil:
+		return false
+	case call.runs:
+		call.cancel()
+		return true
+	}
+	call.unanswered.Store(true)
+	return false
 }
 
 // Write writes a message, unless it is an answer that its client has cancelled.
 func (c *connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	if answer, ok := m.(*jsonrpc.Response); ok {
 		c.mu.Lock()
-		cancelled := c.open[answer.ID]
+		call := c.open[answer.ID]
 		delete(c.open, answer.ID)
 		c.mu.Unlock()
-		if cancelled {
+		if call != nil && call.unanswered.Load() {
 			return nil
 		}
 	}

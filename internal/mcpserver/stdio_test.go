@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/mcpserver"
@@ -211,6 +213,31 @@ func TestCancelledCallsOverStdioAreNotAnswered(t *testing.T) {
 		l.sends(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, "")
 		<-call.Done()
 		l.sends(`{"jsonrpc":"2.0","id":"next","method":"ping"}`, `"id":"next","result"`)
+	}
+	if more := l.end(); more != "" {
+		t.Errorf("got %s, want no answer of a cancelled call", more)
+	}
+}
+
+// TestCallCancelledAtOnceIsRecorded: a call and its cancellation that arrive together run a tool
+// whose caller has left, which records that.
+func TestCallCancelledAtOnceIsRecorded(t *testing.T) {
+	service := newFakeService()
+	slow := func(o *mcpserver.Options) { // as a verifier that asks for the person's right
+		o.Verify = func(ctx context.Context, _ string) (*access.Principal, error) {
+			return testkit.Person("alice", access.Employee), ctx.Err()
+		}
+	}
+	l := initialized(t, service, slow)
+	for id := range 50 {
+		call := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"wait"}}`, id+2)
+		l.sends(call+"\n"+fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id+2), "")
+		select {
+		case call := <-service.entered:
+			<-call.Done()
+		case <-time.After(testkit.Patience):
+			t.Fatalf("call %d was not run", id)
+		}
 	}
 	if more := l.end(); more != "" {
 		t.Errorf("got %s, want no answer of a cancelled call", more)

@@ -275,7 +275,7 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 	if err := r.recordIntent(ctx, c, event); err != nil {
 		return r.record(ctx, event, result.Failed(err))
 	}
-	outcome := r.runSafely(ctx, c)
+	outcome := c.ended(ctx, r.runSafely(ctx, c))
 	r.complete(ctx, outcome.Fault(), name, c.input)
 	event.DurationMS = r.now().Sub(started).Milliseconds()
 	return r.record(ctx, event, outcome)
@@ -440,6 +440,16 @@ func (c *admitted) succeeded(data any, page *result.Page) result.Outcome {
 		return result.Failed(err)
 	}
 	return result.Success(encoded, page, c.tool.messageOf(data))
+}
+
+// ended decides whether a call is answered or was cancelled: that is recorded next, and its
+// client's edge goes by it. A cancellation that comes later crosses the answer. A change that
+// waits was decided on when it was opened, and an edit was made.
+func (c *admitted) ended(ctx context.Context, o result.Outcome) result.Outcome {
+	if errors.Is(ctx.Err(), context.Canceled) && o.Data() != nil && c.tool.kind != result.Edit {
+		return result.Failed(ctx.Err())
+	}
+	return o
 }
 
 // endedOr returns the context's error when the store reports the end of the

@@ -564,6 +564,55 @@ func TestCancelledCallIsRecordedAsSuch(t *testing.T) {
 	}
 }
 
+// TestCallCancelledAtTheLastMomentIsRecordedAsItEnds: record and answer agree. What was read
+// is CANCELLED as long as it is not recorded; an edit that was made, and what was recorded
+// before, are answered.
+func TestCallCancelledAtTheLastMomentIsRecordedAsItEnds(t *testing.T) {
+	spec := func(name string) tool.Spec {
+		return tool.Spec{Name: name, Title: "A tool", Description: "Ends.", Allow: []access.Role{access.Employee}}
+	}
+	for _, c := range []struct{ tool, cancelledIn, want string }{
+		{"look", "tool", "CANCELLED"}, {"look", "record", "success"}, {"edit", "tool", "success"},
+	} {
+		var sink testkit.MemorySink
+		ctx, cancel := context.WithCancel(testkit.As(t, "ann", access.Employee))
+		do := func(context.Context, struct{}) (testkit.Note, error) {
+			if c.cancelledIn == "tool" {
+				cancel()
+			}
+			return testkit.Note{}, nil
+		}
+		leave := func() {
+			if c.cancelledIn == "record" {
+				cancel()
+			}
+		}
+		r, err := tool.NewRunner([]tool.Tool{tool.Read(spec("look"), do), tool.Edit(spec("edit"), do)}, tool.Options{Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: leaving{store{&sink}, leave}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := r.Call(ctx, c.tool, nil)
+		events := sink.Events()
+		if last := events[len(events)-1]; o.Code() != c.want || last.Kind != audit.Outcome || last.Outcome != c.want {
+			t.Errorf("%+v: got %s and recorded %+v", c, o.Code(), events)
+		}
+		cancel()
+	}
+}
+
+// leaving is a sink whose event's caller leaves while it is written.
+type leaving struct {
+	store
+	leave func()
+}
+
+// Append implements audit.Sink.
+func (l leaving) Append(ctx context.Context, e audit.Event) error {
+	err := l.store.Append(ctx, e)
+	l.leave()
+	return err
+}
+
 // TestFailureIsLoggedWithItsCause: one without a cause is logged with its sentence.
 func TestFailureIsLoggedWithItsCause(t *testing.T) {
 	for want, failure := range map[string]error{

@@ -37,7 +37,16 @@ func (u *Upstream) callForeign(ctx context.Context, who *access.Principal, r rou
 	if err != nil {
 		return result.Failed(r.server.fault(err))
 	}
-	return r.recorded(ctx, input, o)
+	return r.recorded(ctx, input, ended(ctx, o))
+}
+
+// ended decides whether what a foreign tool read is answered or was cancelled: that is
+// recorded next. A cancellation that comes later crosses the answer.
+func ended(ctx context.Context, o result.Outcome) result.Outcome {
+	if errors.Is(ctx.Err(), context.Canceled) && o.Data() != nil {
+		return result.Failed(ctx.Err())
+	}
+	return o
 }
 
 // checked applies the rules that need no server: role, schema, what a card would
@@ -122,7 +131,10 @@ func (u *Upstream) open(ctx context.Context, who *access.Principal, r route, inp
 		Action: r.tool.Name, Server: r.server.Name, Input: input, Digest: digest(input),
 		Precondition: definition(r), Summary: message, Data: shown, Unrepeatable: true, Patience: r.server.deadline(r),
 	})
-	if err != nil {
+	switch {
+	case fault.Is(err, fault.Cancelled) || errors.Is(err, context.Canceled):
+		return r.recorded(ctx, input, result.Failed(ctx.Err()))
+	case err != nil:
 		return result.Failed(err)
 	}
 	return result.Waiting(record.Pending())

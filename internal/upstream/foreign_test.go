@@ -471,6 +471,33 @@ func TestCallerWhoLeavesCancelsTheCallAtItsServer(t *testing.T) {
 	})
 }
 
+// TestForeignCallCancelledAtTheLastMomentIsRecordedAsThat: once, whether it read something or
+// asks for a change, which does not go on waiting.
+func TestForeignCallCancelledAtTheLastMomentIsRecordedAsThat(t *testing.T) {
+	n, kept := newNotes(t, modern), &sink{}
+	var leave context.CancelFunc
+	u := host(t, upstream.Options{Audit: kept, Observe: func(string, string, string, time.Duration) { leave() }}, n) // when the answer is there
+	for _, tool := range []string{"stats", "create"} {
+		var ctx context.Context
+		ctx, leave = context.WithCancel(writer)
+		kept.events, kept.appended = nil, func(e audit.Event) {
+			if e.Step == "opened" { // and is about to be stored
+				leave()
+			}
+		}
+		if o := u.Call(ctx, "notes."+tool, nil); !fault.Is(o.Fault(), fault.Cancelled) {
+			t.Errorf("%s: got %s, want CANCELLED", tool, o.Code())
+		}
+		outcomes := slices.DeleteFunc(slices.Clone(kept.events), func(e audit.Event) bool { return e.Kind != audit.Outcome })
+		if len(outcomes) != 1 || outcomes[0].Outcome != "CANCELLED" || outcomes[0].Tool != tool {
+			t.Errorf("%s: recorded %+v, want one CANCELLED", tool, kept.events)
+		}
+		if waiting, _, err := u.PendingOf(writer); err != nil || len(waiting) != 0 {
+			t.Errorf("%s: %v %v waits", tool, waiting, err)
+		}
+	}
+}
+
 func TestListChangedInvalidatesThatServersTools(t *testing.T) {
 	bothVersions(t, func(t *testing.T, v version) {
 		n := newNotes(t, v)

@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/upstream/breaker"
 	"countersign.dev/internal/upstream/mcpsession"
+	"countersign.dev/internal/upstream/own"
 )
 
 // call sends one call if the breaker admits it.
@@ -45,7 +46,9 @@ func (s *server) send(ctx context.Context, r route, args json.RawMessage, probe 
 		}
 	}
 	if err != nil {
-		s.auditLost(ctx, r.tool.Name, err)
+		if !errors.Is(err, own.ErrCancelled) { // which the server has recorded
+			s.auditLost(ctx, r.tool.Name, err)
+		}
 		return o, err
 	}
 	if o.Fault() != nil && o.Fault().Code == fault.UnknownTool { // our list is not the server's

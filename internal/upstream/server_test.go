@@ -31,8 +31,9 @@ type fakeServer struct {
 	tools   map[string]func(ctx context.Context, args json.RawMessage) string // name → envelope
 	execute http.HandlerFunc
 
-	progress *mcp.ProgressNotificationParams           // reported by each call before it runs
-	block    func(r *http.Request, method string) bool // true: this request never gets an answer
+	progress *mcp.ProgressNotificationParams                                // reported by each call before it runs
+	block    func(r *http.Request, method string) bool                      // true: this request never gets an answer
+	instead  func(w http.ResponseWriter, r *http.Request, body []byte) bool // answers a request, or not
 }
 
 // version is a side of the protocol's change: stateless, or with a handshake.
@@ -100,6 +101,9 @@ func (f *fakeServer) handler(v version) http.Handler {
 		f.tokens = append(f.tokens, r.URL.Path+" "+call.Method+" "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		block := f.block
 		f.mu.Unlock()
+		if f.instead != nil && f.instead(w, r, body) {
+			return
+		}
 		if v == legacy && call.Method == "server/discover" {
 			http.Error(w, "unknown method", http.StatusNotFound)
 			return

@@ -12,6 +12,8 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/upstream/breaker"
@@ -94,13 +96,23 @@ func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) 
 	r, err := u.find(ctx, name)
 	switch {
 	case err != nil:
-		return result.Failed(err)
+		return unfound(ctx, u, name, err)
 	case r.server.foreign():
 		return u.callForeign(ctx, who, r, args)
 	}
 	o, err := r.server.call(ctx, r, args)
 	if err != nil {
 		return result.Failed(r.server.fault(err))
+	}
+	return o
+}
+
+// unfound is the outcome of a call for which no server was found. One that its caller
+// cancelled meanwhile is recorded: its client gets no answer.
+func unfound(ctx context.Context, u *Upstream, name string, err error) result.Outcome {
+	o := result.Failed(err)
+	if o.Fault().Code == fault.Cancelled {
+		_ = u.audit(ctx, audit.Event{Kind: audit.Outcome, Tool: name, Outcome: o.Code()})
 	}
 	return o
 }

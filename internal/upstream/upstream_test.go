@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/mcpwire"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/upstream"
@@ -232,16 +234,53 @@ func TestCancelledCallIsAuditedAsSuch(t *testing.T) {
 	}
 }
 
+// TestServerSaysHowACancelledCallEnded: it alone knows whether the call was over before. An
+// outcome that it recorded is the caller's, and a call that it recorded as cancelled is not
+// recorded a second time.
+func TestServerSaysHowACancelledCallEnded(t *testing.T) {
+	recorded := func(w http.ResponseWriter, id int64) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(mcpwire.AppendResult(nil, mcpwire.Call{Modern: true, ID: strconv.AppendInt(nil, id, 10)}, mcpwire.Result{Structured: []byte(`{"status":"success","data":1}`)}, []byte(`{"name":"hr","version":"1"}`)))
+	}
+	cancelled := func(w http.ResponseWriter, _ int64) { w.Header().Set("Content-Type", "text/event-stream") }
+	for want, answer := range map[string]func(http.ResponseWriter, int64){"success": recorded, "CANCELLED": cancelled} {
+		f := newFakeServer(t, modern, "get_thing")
+		var kept sink
+		u := start(t, upstream.Options{Audit: &kept}, named("hr", f))
+		ctx, cancel := context.WithCancel(as("alice", "employee"))
+		u.Tools(ctx)
+		f.instead = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			call, ok := mcpwire.ReadCall(body, "get_thing")
+			if !ok {
+				return false
+			}
+			cancel()
+			<-r.Context().Done() // the server sees that the caller has left
+			id, _ := strconv.ParseInt(string(call.ID), 10, 64)
+			answer(w, id)
+			return true
+		}
+		if o := u.Call(ctx, "get_thing", nil); o.Code() != want || len(kept.events) != 0 {
+			t.Errorf("got %s %v and recorded %+v, want %s and nothing", o.Code(), o.Fault(), kept.events, want)
+		}
+	}
+}
+
 // sink keeps events, of which tests read when their calls have ended.
 type sink struct {
 	mu     sync.Mutex
 	events []audit.Event
+
+	appended func(audit.Event) // nil: nothing more
 }
 
 func (s *sink) Append(_ context.Context, e audit.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = append(s.events, e)
+	if s.appended != nil {
+		s.appended(e)
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +25,13 @@ import (
 // errVersion is the error of a call that the server did not run, because it does
 // not speak the modern version.
 var errVersion = errors.New("the server does not speak " + mcpwire.ModernVersion)
+
+// ErrCancelled is the error of a call that the server ended as its caller asked, and has
+// recorded as that.
+var ErrCancelled = errors.New("the server has cancelled the call")
+
+// afterCancel is how long a server may take to say how a call ended that was cancelled.
+const afterCancel = 2 * time.Second
 
 // client is what the gateway says of itself to its servers.
 var client = []byte(`{"name":"countersign","version":"1"}`)
@@ -106,9 +114,18 @@ func (s *Server) exchange(ctx context.Context, until time.Time, tool string, cal
 		message = nil
 	}
 	if message == nil {
-		return nil, fmt.Errorf("/mcp answered %d without a message", answer.Status)
+		return nil, unanswered(ctx, answer)
 	}
 	return message, nil
+}
+
+// unanswered is the error of an answer without a message. Our servers end a cancelled call
+// with a stream of nothing.
+func unanswered(ctx context.Context, answer post.Answer) error {
+	if ctx.Err() != nil && answer.Status == http.StatusOK && strings.HasPrefix(answer.Type, "text/event-stream") && len(answer.Body) == 0 {
+		return errors.Join(ctx.Err(), ErrCancelled)
+	}
+	return errors.Join(ctx.Err(), fmt.Errorf("/mcp answered %d without a message", answer.Status))
 }
 
 // callHeader is what every direct call has in its header.

@@ -82,7 +82,7 @@ func (s *Server) transports() {
 	if s.o.HTTP != nil || err != nil {
 		return
 	}
-	if client, err := post.NewClient(s.o.URL, post.Options{MaxAnswer: s.o.MaxAnswer}); err == nil {
+	if client, err := post.NewClient(s.o.URL, post.Options{MaxAnswer: s.o.MaxAnswer, AfterCancel: afterCancel}); err == nil {
 		s.path, s.direct, s.fast = base.EscapedPath()+s.path, client, client
 		idle := s.shut
 		s.shut = func() { idle(); client.Close() }

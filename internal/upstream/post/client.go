@@ -17,13 +17,14 @@ import (
 
 // Options of a client. MaxAnswer is required.
 type Options struct {
-	MaxAnswer int64         // bytes of a body
-	Timeout   time.Duration // of a request whose context has no deadline; 0: a minute
-	Idle      time.Duration // after which a connection is not used again; 0: 90 s, less than our servers wait
-	MaxIdle   int           // connections that are kept; 0: 64
-	TLS       *tls.Config   // nil: the system's authorities
-	Dial      func(ctx context.Context, network, address string) (net.Conn, error)
-	Now       func() time.Time
+	MaxAnswer   int64         // bytes of a body
+	Timeout     time.Duration // of a request whose context has no deadline; 0: a minute
+	Idle        time.Duration // after which a connection is not used again; 0: 90 s, less than our servers wait
+	MaxIdle     int           // connections that are kept; 0: 64
+	AfterCancel time.Duration // how long the answer to a request is awaited that its caller cancelled; 0: not at all
+	TLS         *tls.Config   // nil: the system's authorities
+	Dial        func(ctx context.Context, network, address string) (net.Conn, error)
+	Now         func() time.Time
 }
 
 // handshakeTimeout bounds the beginning of a TLS connection, as http.Transport does.
@@ -55,7 +56,9 @@ type conn struct {
 	alive bool // what peek saw
 	abort func()
 
-	secured bool // by TLS
+	secured bool         // by TLS
+	until   time.Time    // of its request
+	half    func() error // ends what is sent, so that its server sees the end, and can still answer; nil: it cannot
 }
 
 // NewClient makes a client of the server at a base address.
@@ -99,6 +102,7 @@ func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 		c.discard(k)
 		return Answer{}, unsent{c.life.Err()}
 	}
+	k.until = until
 	answer, keep, err := c.exchange(ctx, k, r)
 	if err != nil || !keep {
 		c.discard(k)
@@ -117,18 +121,36 @@ func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 // exchange writes a request and reads its answer. keep says that the connection is
 // where another answer would begin, and that the end of ctx did not abort it.
 func (c *Client) exchange(ctx context.Context, k *conn, r Request) (a Answer, keep bool, err error) {
-	var unwatched func() bool
+	whole := true
 	if len(r.Body) > atOnce {
-		unwatched = context.AfterFunc(ctx, k.abort)
+		unwatched := context.AfterFunc(ctx, k.abort)
+		err = k.write(c.to.host, r)
+		whole = unwatched()
+	} else {
+		err = k.write(c.to.host, r)
 	}
-	err = k.write(c.to.host, r)
-	if unwatched == nil { // while the server works
-		unwatched = context.AfterFunc(ctx, k.abort)
-	}
+	unwatched := context.AfterFunc(ctx, func() { c.leave(ctx, k) }) // while the server works
 	if err == nil {
 		a, keep, err = readAnswer(k.in, c.o.MaxAnswer)
 	}
-	return a, unwatched() && keep && k.raw != nil && k.in.Buffered() == 0, err
+	return a, unwatched() && whole && keep && k.raw != nil && k.in.Buffered() == 0, err
+}
+
+// leave follows the end of a request's context. A server learns of a cancellation by the end
+// of what it is sent. Its answer is awaited still: only the server knows whether the request
+// was over before, and has recorded that.
+func (c *Client) leave(ctx context.Context, k *conn) {
+	until := time.Now().Add(c.o.AfterCancel)
+	if !errors.Is(ctx.Err(), context.Canceled) || c.o.AfterCancel == 0 || k.half == nil || k.half() != nil {
+		k.abort()
+		return
+	}
+	if k.until.Before(until) {
+		until = k.until
+	}
+	if _ = k.SetDeadline(until); c.life.Err() != nil { // Abort has set another one
+		k.abort()
+	}
 }
 
 // atOnce is the size of a body that a connection without anything to send takes at once,
@@ -276,6 +298,7 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	k := &conn{Conn: plain}
+	k.half = halfOf(plain)
 	if s, ok := plain.(syscall.Conn); ok {
 		k.raw, _ = s.SyscallConn() // nil after an error
 	}
@@ -287,12 +310,20 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 			_ = plain.Close()
 			return nil, err
 		}
-		k.Conn, k.secured = secured, true
+		k.Conn, k.half, k.secured = secured, secured.CloseWrite, true
 	}
 	k.in = bufio.NewReaderSize(k.Conn, maxLine)
 	k.peek = func(fd uintptr) bool { k.alive = silent(fd); return true }
 	k.abort = func() { _ = k.SetDeadline(time.Unix(1, 0)) }
 	return k, nil
+}
+
+// halfOf returns what ends the one half of a connection that sends.
+func halfOf(plain net.Conn) func() error {
+	if half, ok := plain.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite
+	}
+	return nil
 }
 
 // Abort ends requests in flight, and lets no other begin.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"syscall"
 	"testing"
@@ -297,4 +298,45 @@ func FuzzReadAnswer(f *testing.F) {
 			t.Errorf("%q: the next answer begins with %q, want %q", text, rest, want)
 		}
 	})
+}
+
+// TestServerAnswersACancelledRequestStill: it sees the end of what it is sent, and has
+// the time after a cancellation to say how the request ended. The connection is not used again.
+func TestServerAnswersACancelledRequestStill(t *testing.T) {
+	for name, c := range map[string]struct {
+		afterCancel time.Duration
+		answers     bool
+	}{"in time": {time.Minute, true}, "never": {10 * time.Millisecond, false}, "not awaited": {0, true}} {
+		var cancel context.CancelFunc
+		over := make(chan struct{})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			cancel()
+			<-r.Context().Done()
+			if c.answers {
+				_, _ = io.WriteString(w, "over before")
+				return
+			}
+			<-over
+		}))
+		client := open(t, server.URL, Options{AfterCancel: c.afterCancel})
+		for _, body := range [][]byte{[]byte("{}"), bytes.Repeat([]byte(" "), 2*atOnce)} {
+			var ctx context.Context
+			ctx, cancel = context.WithCancel(t.Context())
+			began := time.Now()
+			a, err := client.Send(ctx, Request{Path: "/mcp", Body: body})
+			cancel()
+			if took := time.Since(began); took > time.Minute/2 {
+				t.Errorf("%s: it took %s", name, took)
+			}
+			if got := err == nil && string(a.Body) == "over before"; got != (c.answers && c.afterCancel > 0) || !got && !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: got %q, %v", name, a.Body, err)
+			}
+			if len(client.idle) != 0 {
+				t.Errorf("%s: the connection is kept", name)
+			}
+		}
+		close(over)
+		server.Close()
+	}
 }
