@@ -174,10 +174,10 @@ func (s *Service) withdraw(ctx context.Context, p *access.Principal, r Record) b
 	ctx, cancel := lasting(ctx)
 	defer cancel()
 	_, acquired, err := s.store.Acquire(ctx, Reply{ID: r.ID, Server: r.Server}, p.Owner(), s.now())
-	if err != nil || acquired != Acquired {
-		return err == nil && acquired == Unknown
+	if err != nil || acquired != Acquired && acquired != Unknown {
+		return false
 	}
-	s.recordPast(ctx, p, r, stepWithdrawn, fault.Cancelled.Name)
+	s.recordPast(ctx, p, r, stepWithdrawn, fault.Cancelled.Name) // of one that was not stored, too: it was recorded as opened
 	return true
 }
 

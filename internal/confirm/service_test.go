@@ -372,8 +372,8 @@ func TestCancelledChangeIsWithdrawn(t *testing.T) {
 		t.Errorf("got %+v, %v, want the end of its call", r, err)
 	}
 	w.audit.appended = nil
-	if got := w.state(request.ID); got == confirm.Pending {
-		t.Error("it waits")
+	if got := w.state(request.ID); got == confirm.Pending || w.audit.steps() != "opened withdrawn" {
+		t.Errorf("it is %s, and recorded as %s", got, w.audit.steps())
 	}
 	if _, err := w.approve(request.ID); err == nil {
 		t.Error("it was approved")
