@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
 )
 
 func person(roles ...string) *access.Principal {
@@ -100,5 +101,13 @@ func TestShownToSaysWhichRolesOpenNoRows(t *testing.T) {
 	got := p.ShownTo(access.Class{Roles: []access.Role{"finance-read", "hr-write", access.Executive}})
 	if want := []string{"hr-write", "executive", "finance-read for rows that they may see"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestPersonWithoutRolesHasAListOfThem: a refusal says the same of them everywhere.
+func TestPersonWithoutRolesHasAListOfThem(t *testing.T) {
+	f := access.NewPrincipal(access.Claims{}).Lacks(fault.Insufficient.New("No."), "hr-read")
+	if roles, ok := f.Details["userRoles"].([]string); !ok || roles == nil || len(roles) != 0 {
+		t.Errorf("got %#v, want an empty list", f.Details["userRoles"])
 	}
 }

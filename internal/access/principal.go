@@ -175,9 +175,10 @@ func (p *Principal) Name() string { return p.claims.Name }
 // identifies no person.
 func (p *Principal) Email() string { return p.email }
 
-// Lacks adds to a refusal the roles of which one is needed, and the principal's own.
+// Lacks adds to a refusal the roles of which one is needed, and the principal's own, which
+// are a list also when there is none.
 func (p *Principal) Lacks(f *fault.Error, roles ...string) *fault.Error {
-	return f.With("requiredRole", strings.Join(roles, " or ")).With("requiredRoles", roles).With("userRoles", p.Roles())
+	return f.With("requiredRole", strings.Join(roles, " or ")).With("requiredRoles", roles).With("userRoles", append([]string{}, p.Roles()...))
 }
 
 // Roles lists the role names, sorted. The caller must not change the slice.

@@ -72,6 +72,10 @@ func TestNoToolIsDeniedForAServerThatIsDown(t *testing.T) {
 	if _, body := r.read(r.send("POST", "/api/mcp/hr/get_pay", alice, "{}")); !strings.Contains(body, `The server hr has no tool called \"get_pay\"`) {
 		t.Errorf("got %s", body)
 	}
+	r.servers.down = []agent.Warning{{Server: "hr"}}
+	if status, body := r.read(r.send("POST", "/api/mcp/hr/get_pay", alice, "{}")); status != 503 || !strings.Contains(body, `"details":{"server":"hr"}`) {
+		t.Errorf("of the server itself: got %d %s, want 503 and its name", status, body)
+	}
 }
 
 func TestWhoAndWhat(t *testing.T) {

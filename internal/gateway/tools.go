@@ -129,7 +129,7 @@ func (c catalogue) at(r *http.Request) (string, error) {
 		}
 	}
 	if slices.ContainsFunc(set.Down, func(w agent.Warning) bool { return w.Server == server }) {
-		return "", fault.ServiceDown.New("The %s service cannot be reached at the moment.", server)
+		return "", fault.ServiceDown.New("The %s service cannot be reached at the moment.", server).With("server", server)
 	}
 	return "", noTool(set, server, name)
 }
