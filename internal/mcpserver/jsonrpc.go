@@ -57,7 +57,9 @@ func readMessage(body []byte) (m message, err error) {
 	if len(id) > maxID { // each answer repeats it
 		return m, refuse(jsonrpc.CodeInvalidRequest, "The id of a request is too long.")
 	}
-	m.id, m.params = id, fields["params"]
+	if m.id, m.params = id, fields["params"]; string(m.params) == "null" { // as if it had none
+		m.params = nil
+	}
 	if !isError(fields["error"]) {
 		return m, refuse(jsonrpc.CodeInvalidRequest, "The error of a response is an object with a code, which is a whole number, and a message.")
 	}

@@ -12,6 +12,17 @@ import (
 	"countersign.dev/internal/mcpserver"
 )
 
+// TestNullParamsAreNone: some clients write null for what a method does not need.
+func TestNullParamsAreNone(t *testing.T) {
+	h := open(t, withSDK)
+	session := []string{"Mcp-Session-Id", h.handshake(t, "alice"), "Mcp-Protocol-Version", legacy}
+	const list = `{"jsonrpc":"2.0","id":3,"method":"tools/list","params":null}`
+	if got := h.send(t, "POST", "/mcp", "alice", list, session...); got.status != 200 || !strings.Contains(got.body, `"tools":[`) {
+		t.Errorf("got %d %s, want the list", got.status, got.body)
+	}
+	initialized(t, newFakeService()).sends(list, `"tools":[`)
+}
+
 // TestBadMessagesOfTheHandshakeVersionsKeepTheConnection: some clients take any
 // status but 200 and 202 for the end of their connection.
 func TestBadMessagesOfTheHandshakeVersionsKeepTheConnection(t *testing.T) {

@@ -176,7 +176,11 @@ func (s *Server) rejectOverQuota(w http.ResponseWriter, id json.RawMessage, err 
 	f := fault.From(err)
 	httpx.RetryAfter(w, f)
 	answer := errorMessage(id, codeOverQuota, f.Message)
-	answer["error"].(map[string]any)["data"] = map[string]any{"code": f.Code.Name, "suggestedAction": f.SuggestedAction}
+	data := map[string]any{"code": f.Code.Name, "suggestedAction": f.SuggestedAction}
+	if len(f.Details) > 0 {
+		data["details"] = f.Details
+	}
+	answer["error"].(map[string]any)["data"] = data
 	return httpx.JSON(w, f.Code.Status, answer)
 }
 

@@ -84,10 +84,13 @@ func TestRequestOverTheQuotaIsRejectedOnEverySurface(t *testing.T) {
 		Error   struct {
 			Code    int
 			Message string
-			Data    struct{ Code string }
+			Data    struct {
+				Code    string
+				Details struct{ Limit string }
+			}
 		}
 	}
-	if err := json.Unmarshal([]byte(over.body), &message); err != nil || message.JSONRPC != "2.0" || message.Error.Code == 0 || message.Error.Data.Code != "RATE_LIMITED" {
+	if err := json.Unmarshal([]byte(over.body), &message); err != nil || message.JSONRPC != "2.0" || message.Error.Code == 0 || message.Error.Data.Code != "RATE_LIMITED" || message.Error.Data.Details.Limit != "requests" {
 		t.Errorf("got %s, want an error of JSON-RPC", over.body)
 	}
 	if got := h.send(t, "POST", "/tools/echo", "bob", `{}`); got.status != 200 {
@@ -216,6 +219,9 @@ func TestSessionsAndStreamsOfOnePersonAreLimited(t *testing.T) {
 	first := h.handshake(t, "alice")
 	h.handshake(t, "alice")
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	if got := h.send(t, "POST", "/mcp", "alice", strings.Replace(hello, `"id":1`, `"id":1.5`, 1)); got.status != 429 || !strings.Contains(got.body, `"id":1.5`) || !strings.Contains(got.body, `"limit":"mcp_sessions"`) {
+		t.Errorf("a third session: got %d %s, want its own id and the limit", got.status, got.body)
+	}
 	third := h.send(t, "POST", "/mcp", "alice", hello)
 	if third.status != 429 || third.header.Get("Retry-After") == "" || third.header.Get("Mcp-Session-Id") != "" || !strings.Contains(third.body, `"code":"RATE_LIMITED"`) || !strings.Contains(third.body, `"id":1,`) {
 		t.Errorf("a third session: got %d %v %s, want 429 and an error of JSON-RPC", third.status, third.header, third.body)
