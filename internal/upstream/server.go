@@ -111,7 +111,7 @@ func (s *server) answer(ctx context.Context, id string, approved bool, digest st
 	if err != nil {
 		s.logLost(ctx, "", err, 1, false)
 		s.auditLost(ctx, "", err)
-		return result.Failed(s.fault(err))
+		return result.Failed(s.fault(err).Because(nil)) // the cause is in the log
 	}
 	return o
 }
