@@ -187,6 +187,9 @@ func TestCodeOfAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := client(t, local.CodeSearch, folder)
+	if got := call(t, c, "get_confirmation", map[string]any{"confirmation_id": "0b5b2f6e-6a0c-4d0e-9a3a-0d8f6d2b7c11"}); got["code"] != "CONFIRMATION_NOT_FOUND" { // no change waits here
+		t.Errorf("a confirmation: got %v", got)
+	}
 	for t.Context().Err() == nil {
 		got := call(t, c, "search_code", map[string]any{"query": "frobnicate"})
 		if got["status"] == "success" {
