@@ -131,7 +131,7 @@ func declarationProblems(t *testing.T, server string, info result.ToolInfo) (pro
 	first, _, _ := strings.Cut(info.Description, ". ")
 	say(nameShape.MatchString(first), "is described to people with a name for programs: %q", first)
 	say(info.Kind == result.Edit && server != "tasks", "changes company data at once: only a countersigned change may")
-	say(info.Annotations != wanted(info.Kind), "is a %s and has the annotations %+v", info.Kind, info.Annotations)
+	say(info.Annotations != wanted(info), "is a %s and has the annotations %+v", info.Kind, info.Annotations)
 
 	input := parsed(t, info.InputSchema)
 	fields, _ := input["properties"].(schema)
@@ -154,9 +154,12 @@ func declarationProblems(t *testing.T, server string, info result.ToolInfo) (pro
 }
 
 // wanted are the hints of a kind, written independently of the kernel.
-func wanted(k result.Kind) result.Annotations {
-	if k == result.Write || k == result.Edit {
+func wanted(info result.ToolInfo) result.Annotations {
+	switch verb, _, _ := strings.Cut(info.Name, "_"); {
+	case info.Kind == result.Write:
 		return result.Annotations{ReadOnly: false, Destructive: false, Idempotent: false, OpenWorld: false} // it only previews
+	case info.Kind == result.Edit: // of its caller's own data, at once
+		return result.Annotations{ReadOnly: false, Destructive: verb != "create" && verb != "link" && verb != "undelete", Idempotent: false, OpenWorld: false}
 	}
 	return result.Annotations{ReadOnly: true, Destructive: false, Idempotent: true, OpenWorld: false}
 }

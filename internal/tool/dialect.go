@@ -34,15 +34,15 @@ func (Envelope) Decode(raw json.RawMessage) (result.Outcome, error) {
 // Schema describes the envelope with the tool's data inside.
 func (Envelope) Schema(d envelope.Described) map[string]any { return envelope.Schema(d) }
 
-// annotations are the hints of a kind. Nothing that a client can call is
-// destructive: a write only asks a person to approve its change, and a host that
-// asked for its own approval before that would ask twice. An edit can be undone by
-// its caller.
-func annotations(kind result.Kind) result.Annotations {
-	if kind == result.Read || kind == result.List {
+// annotations are the hints of a tool. A write is not destructive: it only asks a person to
+// approve its change, and a host that asked for its own approval before that would ask twice.
+// An edit is made at once, and its hint is what the protocol says of it: one that does more
+// than add is destructive, also where its caller can undo it.
+func annotations(t Tool) result.Annotations {
+	if t.kind == result.Read || t.kind == result.List {
 		return result.Annotations{ReadOnly: true, Idempotent: true}
 	}
-	return result.Annotations{}
+	return result.Annotations{Destructive: t.kind == result.Edit && t.spec.Replaces}
 }
 
 func roleNames(roles []access.Role) []string {

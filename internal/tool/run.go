@@ -144,7 +144,7 @@ func mount(t Tool, o Options, plans *planner) (*mounted, error) {
 	}
 	m.info = result.ToolInfo{
 		Name: t.spec.Name, Title: t.spec.Title, Description: t.spec.Description, Kind: t.kind,
-		Roles: roleNames(t.spec.Allow), Annotations: annotations(t.kind), Untrusted: t.spec.Untrusted,
+		Roles: roleNames(t.spec.Allow), Annotations: annotations(t), Untrusted: t.spec.Untrusted,
 	}
 	if slices.ContainsFunc(m.quoted, quotation.ofRow) {
 		m.info.Untrusted = append(slices.Clip(m.info.Untrusted), keyQuotes)
@@ -207,6 +207,7 @@ func (t Tool) check(o Options) error {
 	for _, name := range t.spec.Untrusted {
 		need(shows(t.output, name) || shows(t.shown, name), "calls "+name+" untrusted, which it does not return")
 	}
+	need(!t.spec.Replaces || t.kind == result.Edit, "replaces what is there, and is no edit")
 	switch t.kind {
 	case result.Write:
 		need(t.preview != nil && t.apply != nil, "needs a preview and an apply")
@@ -520,7 +521,11 @@ func (r *Runner) logFailure(ctx context.Context, tool string, f *fault.Error) {
 	if f.ID != "" { // the log's own request_id is there in any case
 		about = append(about, "fault_id", f.ID)
 	}
-	r.opts.Log.ErrorContext(ctx, "tool call failed", about...)
+	level := slog.LevelError
+	if f.Kind() == fault.Unavailable && errors.Unwrap(f) == nil {
+		level = slog.LevelWarn // a state that the tool knows of, such as that nothing is configured
+	}
+	r.opts.Log.Log(ctx, level, "tool call failed", about...)
 }
 
 // open previews a write and opens a confirmation.

@@ -564,6 +564,24 @@ func TestCancelledCallIsRecordedAsSuch(t *testing.T) {
 	}
 }
 
+// TestKnownStateIsNoFailureInTheLog: a tool that says itself why it cannot answer, as where
+// nothing is configured, raises no alarm.
+func TestKnownStateIsNoFailureInTheLog(t *testing.T) {
+	for want, failure := range map[string]error{"level=WARN": fault.ServiceDown.New("Nothing is configured."), "level=ERROR": fault.ServiceDown.New("Away.").Because(errors.New("no route"))} {
+		var log testkit.Logs
+		read := tool.Read(tool.Spec{Name: "look", Title: "Look", Description: "Fails.", Allow: []access.Role{access.Employee}},
+			func(context.Context, struct{}) (testkit.Note, error) { return testkit.Note{}, failure })
+		r, err := tool.NewRunner([]tool.Tool{read}, tool.Options{Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: store{new(testkit.MemorySink)}, Log: log.Logger()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Call(testkit.As(t, "ann", access.Employee), "look", nil)
+		if text := log.String(); !strings.Contains(text, want+" ") {
+			t.Errorf("got logged:\n%s, want %s", text, want)
+		}
+	}
+}
+
 // TestCallCancelledAtTheLastMomentIsRecordedAsItEnds: record and answer agree. What was read
 // is CANCELLED as long as it is not recorded; an edit that was made, and what was recorded
 // before, are answered.

@@ -36,6 +36,7 @@ type Spec struct {
 	Synonyms    []string      // other words for what it does or is about; never shown to a model
 	Lacks       []Lack        // what people ask it for and is not kept or done here; said to them, never shown to a model
 	Untrusted   []string      // result fields with unverified text
+	Replaces    bool          // edits: it overwrites or removes what is there; without it, an edit only adds
 	Timeout     time.Duration // default 5 s, writes 10 s
 	Page        int           // keyset lists: rows of a page at most; default 50
 	DefaultPage int           // keyset lists: rows of a page when the caller does not say; default Page

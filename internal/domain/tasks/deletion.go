@@ -16,7 +16,7 @@ import (
 func (s *Server) deletionTools() []tool.Tool {
 	return []tool.Tool{
 		edit(s, tool.Spec{
-			Name: "delete_task", Title: "Delete a task", Allow: everyone, Synonyms: []string{"remove"},
+			Name: "delete_task", Title: "Delete a task", Allow: everyone, Replaces: true, Synonyms: []string{"remove"},
 			Description: "Delete a task. With cascade, everything below it too. undelete_task takes it back.",
 		}, deleteTask),
 		edit(s, tool.Spec{

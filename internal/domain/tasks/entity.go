@@ -26,11 +26,11 @@ func entityTools(s *Server) []tool.Tool {
 			return sc.Entity(ctx, in.EntityID)
 		}),
 		edit(s, tool.Spec{
-			Name: "update_entity", Title: "Update an entity", Allow: everyone, Untrusted: entityTexts, Synonyms: []string{"change", "rename"},
+			Name: "update_entity", Title: "Update an entity", Allow: everyone, Replaces: true, Untrusted: entityTexts, Synonyms: []string{"change", "rename"},
 			Description: "Change fields of an entity and return it. What is left out stays, and null clears a field (not the name). Its type cannot be changed.",
 		}, updateEntity),
 		edit(s, tool.Spec{
-			Name: "delete_entity", Title: "Delete an entity", Allow: everyone, Synonyms: []string{"remove"},
+			Name: "delete_entity", Title: "Delete an entity", Allow: everyone, Replaces: true, Synonyms: []string{"remove"},
 			Description: "Delete an entity and its links to tasks. undelete_entity takes both back.",
 		}, deleteEntity),
 		edit(s, tool.Spec{

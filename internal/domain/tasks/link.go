@@ -15,7 +15,7 @@ func linkTools(s *Server) []tool.Tool {
 			Description: "Link an entity to a task that is about it. unlink_entity_from_task takes it back.",
 		}, linkEntity),
 		edit(s, tool.Spec{
-			Name: "unlink_entity_from_task", Title: "Unlink an entity from a task", Allow: everyone, Synonyms: []string{"detach", "disconnect"},
+			Name: "unlink_entity_from_task", Title: "Unlink an entity from a task", Allow: everyone, Replaces: true, Synonyms: []string{"detach", "disconnect"},
 			Description: "Remove the link between an entity and a task. It can be linked again.",
 		}, unlinkEntity),
 		list(s, tool.Spec{

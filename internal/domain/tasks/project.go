@@ -27,7 +27,7 @@ func (s *Server) projectTools() []tool.Tool {
 			Description: "Show the figures of a workspace: how many tasks there are by status and by priority, and how many are blocked.",
 		}, s.projectInfo),
 		edit(s, tool.Spec{
-			Name: "set_project_name", Title: "Name a project", Allow: everyone, Untrusted: []string{"friendly_name"}, Synonyms: []string{"rename"},
+			Name: "set_project_name", Title: "Name a project", Allow: everyone, Replaces: true, Untrusted: []string{"friendly_name"}, Synonyms: []string{"rename"},
 			Description: "Give a workspace a friendly name, by which people and programs can call it from then on.",
 		}, s.setProjectName),
 	}

@@ -27,7 +27,7 @@ func taskTools(s *Server) []tool.Tool {
 			Description: "Show one task with all its details: description, files, what it depends on, why it is blocked. Needs its task_id.",
 		}, func(ctx context.Context, sc scope, in taskInput) (record.Task, error) { return sc.Task(ctx, in.TaskID) }),
 		edit(s, tool.Spec{
-			Name: "update_task", Title: "Update a task", Allow: everyone, Untrusted: taskTexts, Synonyms: []string{"change", "mark", "start", "finish", "complete", "block", "cancel", "todo"},
+			Name: "update_task", Title: "Update a task", Allow: everyone, Replaces: true, Untrusted: taskTexts, Synonyms: []string{"change", "mark", "start", "finish", "complete", "block", "cancel", "todo"},
 			Description: "Change fields of a task and return it. What is left out stays, and null clears a field (not title, status or priority). A status follows only certain others: " +
 				"todo to in_progress, blocked, cancelled or to_be_deleted; in_progress to blocked, done, cancelled or to_be_deleted; blocked to in_progress, cancelled or to_be_deleted. A blocked task needs a blocker_reason, and done needs all that it depends on to be done.",
 		}, updateTask),
