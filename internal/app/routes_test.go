@@ -61,6 +61,7 @@ func (r *rights) routes(t *testing.T) (all []served) {
 var public = []string{
 	"GET /", "GET /login", "POST /logout", "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /.well-known/jwks.json",
 	"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp", "GET /.well-known/oauth-protected-resource/mcp/{server}",
+	"OPTIONS /api/mcp/{server}/{tool}", // as OPTIONS of every path: browsers send no token with it
 }
 
 // ask sends a request that would be served, but for the given headers.
@@ -97,8 +98,9 @@ func TestForeignPagesReachNoRoute(t *testing.T) {
 	open := map[string]string{ // to other hosts and origins, or to other origins alone
 		"GET /healthz": "all", "GET /readyz": "all", "GET /openapi.json": "all", "GET /.well-known/jwks.json": "all", "GET /.well-known/oauth-protected-resource": "all",
 		"GET /.well-known/oauth-protected-resource/mcp": "all", "GET /.well-known/oauth-protected-resource/mcp/{server}": "all",
-		"GET /callback": "origins", // the issuer sends the browser back
-		"POST /logout":  "origins", // a form of a page without referrer has the origin null; it needs our own page when there is a session
+		"OPTIONS /api/mcp/{server}/{tool}": "all",     // as OPTIONS of every path: that a tool reads is no secret
+		"GET /callback":                    "origins", // the issuer sends the browser back
+		"POST /logout":                     "origins", // a form of a page without referrer has the origin null; it needs our own page when there is a session
 	}
 	for _, s := range r.routes(t) {
 		token := "Bearer " + r.token(t, s.server, map[string]any{"scope": "mcp confirm", "azp": demoClient})

@@ -42,6 +42,18 @@ func TestDirectCalls(t *testing.T) {
 	}
 }
 
+// TestOptionsOfAToolNameItsMethods: only what reads is called by GET.
+func TestOptionsOfAToolNameItsMethods(t *testing.T) {
+	r := newRig(t)
+	for path, want := range map[string]string{
+		"/api/mcp/hr/delete_employee": "POST, OPTIONS", "/api/mcp/hr/get_employee": "GET, HEAD, POST, OPTIONS", "/api/mcp/hr/none": "GET, HEAD, POST, OPTIONS", "/api/user": "GET, HEAD, OPTIONS",
+	} {
+		if got := r.send("OPTIONS", path, "", ""); got.StatusCode != 204 || got.Header.Get("Allow") != want {
+			t.Errorf("%s: got %d %q, want %q", path, got.StatusCode, got.Header.Get("Allow"), want)
+		}
+	}
+}
+
 func TestDirectCallOfAConnectedServersTool(t *testing.T) {
 	r := newRig(t)
 	r.servers.foreign = true

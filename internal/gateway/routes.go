@@ -86,6 +86,7 @@ func (g *Gateway) routes() http.Handler {
 
 	m.HandleFunc("GET /api/user", g.person(g.showUser))
 	m.HandleFunc("GET /api/tools", g.person(g.tools.list))
+	m.HandleFunc("OPTIONS /api/mcp/{server}/{tool}", g.tools.options)
 	m.HandleFunc("GET /api/mcp/{server}/{tool}", g.direct.Get(g.tools.at))
 	m.HandleFunc("POST /api/mcp/{server}/{tool}", g.direct.Post(g.tools.at))
 

@@ -218,6 +218,7 @@ func (s *servers) EachServer(report func(string, bool, int64, int64, time.Durati
 // EachTool has been asked for one tool.
 func (s *servers) EachTool(report func(result.Reliability)) {
 	report(result.Reliability{Server: "hr", Tool: "get_employee", Transport: "http", Calls: 3, Failures: 1, Average: 1500 * time.Microsecond, LastUsed: time.UnixMilli(1767323045678), Breaker: "open"})
+	report(result.Reliability{Server: "hr", Tool: "delete_employee", Kind: result.Write, Transport: "http", Breaker: "open"})
 }
 
 // Answer implements gateway.Confirmations.

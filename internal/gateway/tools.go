@@ -134,6 +134,20 @@ func (c catalogue) at(r *http.Request) (string, error) {
 	return "", noTool(set, server, name)
 }
 
+// options says how a tool is called: by GET only if it reads. It needs no caller, as OPTIONS
+// of other paths.
+func (c catalogue) options(w http.ResponseWriter, r *http.Request) error {
+	methods := []string{http.MethodGet, http.MethodHead, http.MethodPost}
+	server, name := r.PathValue("server"), strings.TrimPrefix(r.PathValue("tool"), r.PathValue("server")+".")
+	c.EachTool(func(t result.Reliability) {
+		if t.Server == server && strings.TrimPrefix(t.Tool, server+".") == name && (t.Kind == result.Write || t.Kind == result.Edit) {
+			methods = []string{http.MethodPost}
+		}
+	})
+	httpx.Options(w, r, methods...)
+	return nil
+}
+
 // noTool says that a server has no such tool, and what is known of the others:
 // while one of them is down, the tool may be its own.
 func noTool(set agent.Toolset, server, name string) error {

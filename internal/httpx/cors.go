@@ -69,6 +69,12 @@ func tokenChars(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == "" && len(name) <= 128
 }
 
+// Options answers OPTIONS of a path that takes these methods.
+func Options(w http.ResponseWriter, r *http.Request, methods ...string) {
+	allow(w, r, append(methods, http.MethodOptions))
+	w.WriteHeader(http.StatusNoContent)
+}
+
 // allow names the methods of a path, to any client and to the browser of an
 // allowed origin.
 func allow(w http.ResponseWriter, r *http.Request, methods []string) {

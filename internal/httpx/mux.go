@@ -10,7 +10,7 @@ import (
 
 // Mux is http.ServeMux with handlers that return errors. A request without a
 // route is a fault: ROUTE_NOT_FOUND, or METHOD_NOT_ALLOWED with an Allow header.
-// OPTIONS is answered with that header, for every path.
+// OPTIONS is answered with that header, for every path without a handler of its own for it.
 type Mux struct {
 	mux     *http.ServeMux
 	errors  ErrorWriter
@@ -44,7 +44,7 @@ func (m *Mux) HandleMethods(path string, methods []string, h http.Handler) {
 
 // ServeHTTP serves the most specific pattern.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodOptions {
+	if r.Method == http.MethodOptions && !m.answersOptions(r) {
 		m.errors.Handle(m.options).ServeHTTP(w, r)
 		return
 	}
@@ -56,6 +56,12 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mux.ServeHTTP(w, r)
 }
 
+// answersOptions reports whether the handler of a path says itself which methods it takes.
+func (m *Mux) answersOptions(r *http.Request) bool {
+	_, pattern := m.mux.Handler(r)
+	return strings.HasPrefix(pattern, http.MethodOptions+" ")
+}
+
 // options says which methods a path takes. It needs no caller: that is no secret,
 // and browsers send no token with it.
 func (m *Mux) options(w http.ResponseWriter, r *http.Request) error {
@@ -63,8 +69,7 @@ func (m *Mux) options(w http.ResponseWriter, r *http.Request) error {
 	if len(allowed) == 0 {
 		return fault.RouteNotFound.New("Nothing is served at this path.")
 	}
-	allow(w, r, append(allowed, http.MethodOptions))
-	w.WriteHeader(http.StatusNoContent)
+	Options(w, r, allowed...)
 	return nil
 }
 

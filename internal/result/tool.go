@@ -62,6 +62,7 @@ func Camel(snake string) string {
 // seen it since it started.
 type Reliability struct {
 	Server, Tool string        // as offered
+	Kind         Kind          // of the tool
 	Transport    string        // "http" or "stdio"
 	Calls        int64         // that were sent, each attempt counted
 	Failures     int64         // of them, without an answer

@@ -13,7 +13,7 @@ func (u *Upstream) EachTool(report func(result.Reliability)) {
 	now, at := u.registry(), u.o.Now()
 	for _, name := range now.names {
 		r := now.routes[name]
-		f := result.Reliability{Server: r.server.Name, Tool: name, Transport: cmp.Or(r.server.Transport, "http"), Breaker: r.breaker.State(at)}
+		f := result.Reliability{Server: r.server.Name, Tool: name, Kind: r.tool.Kind, Transport: cmp.Or(r.server.Transport, "http"), Breaker: r.breaker.State(at)}
 		f.Calls, f.Failures, f.Average = r.meter.read()
 		if last := r.meter.last.Load(); last > 0 {
 			f.LastUsed = time.Unix(0, last)
