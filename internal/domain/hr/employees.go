@@ -65,8 +65,8 @@ func (s *Server) employees() []tool.Tool {
 				Said: `^(\w+ ){0,3}(update|change|set|edit|move|transfer|promote|correct)\b.*\b(title|department|phone|address|location|manager|role|name)\b|^(\w+ ){0,3}(update|change|edit|rename|modify|correct) (the |this |an? )?(employee|person|colleague)( \w+){0,2}$|^(\w+ ){0,3}(hire|add|create|onboard)\b.*\b(employee|person|colleague|hire)\b`,
 				Tell: "Employees can be read here, and you can ask for a new salary or a deletion, not for other changes",
 			}, {
-				Said: `\b(open|vacant|free) (positions?|roles?|jobs?)\b|\b(vacanc(y|ies)|birthdays?|job openings?)\b|\b(hiring|recruiting) for\b|\bhow old (is|are) ([^t]|t[^h]|th[^e]|the (employees|people|staff|team))|\bhow many (women|men)\b|\b(women|female|male|gender)\b|\b(employees?|people|who|colleagues?)( \w+){0,2} (left|quit|resigned|terminated)( the company)?$`,
-				Tell: "Vacancies, birthdays, ages, genders and people who left are not kept here",
+				Said: `\b(open|vacant|free) (positions?|roles?|jobs?)\b|\b(vacanc(y|ies)|birthdays?|job openings?)\b|\bbank (accounts?|details|data)\b|\b(home|private|personal) (address(es)?|phones?|emails?|numbers?)\b|\b(hiring|recruiting) for\b|\bhow old (is|are) ([^t]|t[^h]|th[^e]|the (employees|people|staff|team))|\bhow many (women|men)\b|\b(women|female|male|gender)\b|\b(employees?|people|who|colleagues?)( \w+){0,2} (left|quit|resigned|terminated)( the company)?$`,
+				Tell: "Vacancies, birthdays, ages, genders, bank accounts, private addresses and people who left are not kept here",
 			}, {
 				Said: `^(list|show|what are|what|which)( (me|all|the|our))* departments( are there| exist| do we have)?$`,
 				Tell: "Departments have no list of their own; you can ask how many people work in each department",

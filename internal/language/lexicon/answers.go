@@ -16,6 +16,7 @@ var (
 	telling  = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]+ is ([A-Z][^.]+)\.$`)
 	pointing = regexp.MustCompile(`^(?:Your|.+'s) [a-z ]*(?:manager|boss|owner|reviewer|approver|contact|lead|assignee|agent|assigned to|approved by|submitted by) is ([A-Z][^.]+)\.$|^(?:([A-Z]+-\d+) )?([^:\n]*?)(?: \(.*\))? is the (?:highest|lowest|latest|earliest)|^([^\n]+?)'s [a-z ]+ (?:is|are):? |^\*\*(?:([A-Z]+-\d[-\d]*)[^*]*|([^*\n]+))\*\*: |^([A-Z]+-\d[-\d]*): [a-z]`)
 	naming   = regexp.MustCompile(`(?m)^- (?:([A-Z]+-\d[-\d]*)\b ?)?([^:\n]*?)(?: 20\d\d)?(?: \(|:|$)`)
+	unnamed  = regexp.MustCompile(`\n- and \d+ more`)
 	counted  = regexp.MustCompile(`^There (?:is|are) (?:more than )?\d`)
 	unsaid   = regexp.MustCompile(`\n- and \d+ more|^The \d+ [^\n]*:\n|Say "next page"`)
 	asking   = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
@@ -58,10 +59,13 @@ func (x *Lexicon) Meant(before, question, answer string) string {
 // where it has none.
 func NameIn(answer string) string { return append(telling.FindStringSubmatch(answer), "", "")[1] }
 
-// Shown is what the n-th row that an answer lists is called: its id, if it begins with one, and
-// its name. Both are empty where there is no such row.
+// Shown is what the n-th row that an answer lists, or with -1 the last, is called: its id, if it
+// begins with one, and its name. Both are empty where there is no such row.
 func Shown(answer string, n int) (id, name string) {
-	lines := naming.FindAllStringSubmatch(answer, n)
+	lines := naming.FindAllStringSubmatch(unnamed.ReplaceAllString(answer, ""), -1)
+	if n < 0 {
+		n += len(lines) + 1
+	}
 	if n <= 0 || len(lines) < n {
 		return "", ""
 	}

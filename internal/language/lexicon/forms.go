@@ -10,6 +10,8 @@ import (
 var (
 	// Detail, "tell me more about the first", asks for one of what was shown.
 	Detail = regexp.MustCompile(`(?i)^(?:show |tell |give )?(?:me )?(?:(?:more|the|all)?(?: details?)? ?(?:about|on|of)|^open|^read|^view) the (first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?: \w*[^\Ws])?\W*$`)
+	// LastOne, "open the last one", is of a row and no page.
+	LastOne = regexp.MustCompile(`(?i)^(?:please )?(?:open|show|view|read|close|delete|remove|approve)(?: me)? the last one\b`)
 	// Inside, "what items are in it?", asks for all of one thing.
 	Inside = regexp.MustCompile(`(?i)^(?:and )?what (?:items )?does it (?:contain|have|include)\W*$|^(?:and )?(?:what (?:items |lines )?(?:is|are|'s) in|show (?:me )?(?:the )?(?:items|lines|details) (?:in|of)|(?:more )?details (?:of|on|about)) it\W*$|^(?:show |give )?(?:me )?(?:the |more )?details\W*$`)
 	// Theirs, "their salaries", asks for a field of what was shown.
@@ -82,4 +84,12 @@ func Kept(said string) (ask, which string) {
 func Keeps(said string) bool {
 	_, which := Kept(said)
 	return which != "" && !strings.HasPrefix(which, "are there") // which asks for all
+}
+
+// AsksOfThem reports whether a message, as a whole question, asks something of the rows of the
+// one before it and keeps them all: "who owns them?", "their salaries".
+func AsksOfThem(said, whole, before string) bool {
+	_, kept := Kept(said)
+	fields := Theirs.MatchString(said) || strings.HasPrefix(whole, before+" with ")
+	return fields || kept == "" && Them.MatchString(said) && strings.HasSuffix(whole, before)
 }

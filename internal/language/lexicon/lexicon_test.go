@@ -96,7 +96,7 @@ func TestAnAnswerSaysWhatTheNextQuestionIsAbout(t *testing.T) {
 		}
 	}
 	const list = "I found 3 tickets:\n- TICK-010 Slow search (open, low)\n- Acme Pilot: value $3\n- and 1 more"
-	for n, want := range map[int][2]string{-1: {}, 0: {}, 1: {"TICK-010", "Slow search"}, 2: {"", "Acme Pilot"}, 9: {}} {
+	for n, want := range map[int][2]string{-9: {}, 0: {}, -1: {"", "Acme Pilot"}, 1: {"TICK-010", "Slow search"}, 2: {"", "Acme Pilot"}, 9: {}} {
 		if id, name := Shown(list, n); id != want[0] || name != want[1] {
 			t.Errorf("row %d is called %q, %q", n, id, name)
 		}

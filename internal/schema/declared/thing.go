@@ -8,6 +8,7 @@ import (
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // Thing is one of the things that the rows of a list are, or carry.
@@ -73,4 +74,13 @@ func Settle(row result.Row, args map[string]any) {
 		}
 	}
 	maps.DeleteFunc(args, func(_ string, arg any) bool { return arg == nil })
+}
+
+// ReadsMore reports whether one of some tools reads texts of one thing of a list that the list
+// does not have, such as the lines of a report.
+func ReadsMore(tools []*Tool, list *Tool) bool {
+	more := func(f *Field) bool { return f.Is(schema.Text) && list.Columns.Named(f.Name) == nil }
+	return slices.ContainsFunc(tools, func(t *Tool) bool {
+		return t.Head == list.Head && !t.Lists() && !t.Writes() && t.Columns.First(more) != nil
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/language"
+	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/result"
 )
 
@@ -53,5 +54,27 @@ func TestRelativeArgumentsAreSettledByTheRow(t *testing.T) {
 	Settle(r, args)
 	if want := map[string]any{"salary": 1100.0, "note": "x"}; !maps.Equal(args, want) {
 		t.Errorf("got %v, want %v", args, want)
+	}
+}
+
+func TestSomeToolReadsMoreThanAList(t *testing.T) {
+	x := lexicon.English()
+	tool := func(name string, kind result.Kind, column string) *Tool {
+		in, out := `{"type":"object","properties":{}}`, `{"type":"object","properties":{"data":{"type":"object","properties":{"`+column+`":{"type":"string"}}}}}`
+		return NewTool(x, result.ToolInfo{Name: name, Kind: kind, InputSchema: []byte(in), OutputSchema: []byte(out)}, false)
+	}
+	list := tool("list_letters", result.List, "place")
+	for _, c := range []struct {
+		other *Tool
+		want  bool
+	}{
+		{tool("get_letter", result.Read, "vendor"), true},
+		{tool("get_letter", result.Read, "place"), false}, // which the list has
+		{tool("get_firm", result.Read, "vendor"), false},
+		{tool("close_letter", result.Write, "vendor"), false},
+	} {
+		if got := ReadsMore([]*Tool{list, c.other}, list); got != c.want {
+			t.Errorf("%s reads more: %v, want %v", c.other.Info.Name, got, c.want)
+		}
 	}
 }

@@ -95,7 +95,7 @@ func (p *planner) complete(r *match.Reading, in *declared.Field, about *declared
 	answer, given := p.next()
 	if given && in.Is(schema.ID) {
 		for _, t := range language.Read(answer, p.Today) { // "the second one"
-			id, name := lexicon.Shown(p.answered, calendar.Ordinal(t.Low))
+			id, name := lexicon.Shown(p.listing, calendar.Ordinal(t.Low))
 			answer = cmp.Or(id, name, answer)
 		}
 		answer = strings.Trim(answer, " .,;:?!\"'`()[]\t\n")
@@ -157,7 +157,7 @@ func (p *planner) list(r *match.Reading, about declared.Thing, args map[string]a
 			if len(r.Args)+narrowing > 1 || f.Self { // another value may be why
 				panic(end{none: true, text: speak.List(r, about, l, 0)})
 			}
-			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), map[bool]string{true: "that say"}[f.Located && !r.OfPeople()], "for"), f.Text, l.More, read) + shownTo(p, r)})
+			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), map[bool]string{true: "that say"}[f.Located && !r.OfPeople()], "for"), f.Text, l.More, read) + map[bool]string{true: " What each has inside is not searched."}[!r.OfPeople() && declared.ReadsMore(p.Open, r.Tool)] + shownTo(p, r)})
 		}
 	}
 	if len(l.Rows) > 0 && 2*english.Shared(r.Guide, l.Rows[0].Words()) > len(r.Guide) {
@@ -222,10 +222,15 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	case f.Located, f.Named, f.Whose && named: // "in Denver" is the value of a field, or in a text
 		one.Keys = slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
 			text := strings.ToLower(one.Text(k))
-			return f.Named && !one.Names(k) || f.Whose && (english.LastWord(k) == "by" || c.Words.Is(english.Words(k)[0], "superior")) || f.Located && len(english.Prose(text)) > len(f.Words)+1 && !strings.Contains(text, "in "+strings.ToLower(f.Text))
+			return f.Named && !one.Names(k) || f.Whose && (english.LastWord(k) == "by" || c.Words.Is(english.Words(k)[0], "superior")) || f.Located && strings.HasSuffix(k, "_title") && !strings.Contains(text, strings.ToLower(f.Text)) || f.Located && len(english.Prose(text)) > len(f.Words)+1 && !strings.Contains(text, "in "+strings.ToLower(f.Text))
 		})
 	}
 	words := one.Words()
+	if strings.ToLower(f.Text) == f.Text && !f.Code && !f.Located && !f.Named && !f.Whose { // no name
+		for _, k := range one.Keys {
+			words = append(words, english.Prose(one.Text(k))...)
+		}
+	}
 	return english.Shared(f.Words, words) == len(f.Words) || len(f.Words) > 1 && slices.Contains(words, strings.Join(f.Words, "")) // HealthCare
 }
 

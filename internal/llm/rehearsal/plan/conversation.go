@@ -57,6 +57,7 @@ func (p *planner) read(messages []agent.Message) {
 		switch {
 		case m.Role == agent.Assistant:
 			listed, lists := english.Listed(m.Text(), p.nouns)
+			p.listing = cmp.Or(map[bool]string{true: m.Text()}[lists > 0], p.listing)
 			if lists > 0 && p.fresh != "" {
 				p.fresh, p.asked, p.named, p.several = "", p.fresh, map[string]int{}, false
 			}
@@ -80,7 +81,7 @@ func (p *planner) read(messages []agent.Message) {
 			narrowing := func(q string) int {
 				return len(append(p.choose(language.Read(q, p.Today), ""), &match.Reading{})[0].Said())
 			}
-			if basis == "" || narrowing(whole) > narrowing(basis) || !asksOfThem(m.Text(), strings.Trim(whole, " ?!."), strings.Trim(basis, " ?!.")) {
+			if basis == "" || narrowing(whole) > narrowing(basis) || !lexicon.AsksOfThem(m.Text(), strings.Trim(whole, " ?!."), strings.Trim(basis, " ?!.")) {
 				basis = whole
 			}
 			p.fresh, p.before, p.basis, p.sorted = whole, whole, basis, ""
@@ -97,19 +98,9 @@ func (p *planner) read(messages []agent.Message) {
 // opensAnew reports whether an answer to a question of ours is another question or order.
 func opensAnew(p *planner, answer string) bool {
 	tokens := language.Read(answer, p.Today)
-	if c := p.Words.Clause(tokens, ""); c.Asks || p.Words.Is(c.Verb, "present") {
-		return true
-	}
 	p.Identify(tokens)
-	plans := p.parts(tokens, " ? . ; ! ")
-	return len(plans) > 0 && plans[0][0].OpensAnew(p.Words)
-}
-
-// asksOfThem reports whether a message, as a whole question, asks something of the rows of the one before it and keeps them all: "who owns them?", "their salaries".
-func asksOfThem(said, whole, before string) bool {
-	_, kept := lexicon.Kept(said)
-	fields := lexicon.Theirs.MatchString(said) || strings.HasPrefix(whole, before+" with ")
-	return fields || kept == "" && lexicon.Them.MatchString(said) && strings.HasSuffix(whole, before)
+	clause, plans := p.Words.Clause(tokens, ""), p.parts(tokens, " ? . ; ! ")
+	return clause.Asks || p.Words.Is(clause.Verb, "present") || len(plans) > 0 && plans[0][0].OpensAnew(p.Words)
 }
 
 // meant is the whole question of one that goes on with the one before it: "and next week?", "and Ada's?"; empty for any other.
@@ -226,7 +217,7 @@ func (p *planner) smallTalk() string {
 	if says("back") && len(p.lists) > 0 && p.before != "" {
 		return run(func() string { return p.answer(cmp.Or(p.asked, p.before)) }).orWait()
 	}
-	if lexicon.Inside.MatchString(p.said) {
+	if lexicon.Inside.MatchString(p.said) || lexicon.LastOne.MatchString(p.said) {
 		return "" // of one, not more of them
 	}
 	if page := p.nextPage(tokens, more || lexicon.Unsaid(p.answered) && says("sure")); page != "" || len(p.lists) == 0 && !lexicon.Theirs.MatchString(p.said) || p.onward(p.said) == p.said {

@@ -147,8 +147,8 @@ func both(p *planner, tokens []language.Token) string {
 func (p *planner) tokens(words []language.Token) []language.Token {
 	tokens := slices.Clone(words)
 	for i, t := range tokens {
-		named, n, next := p.subject, calendar.Ordinal(t.Low), append(slices.Clone(tokens[i+1:min(i+2, len(tokens))]), language.Token{Kind: language.Mark})[0]
-		switch id, name := lexicon.Shown(p.answered, n); {
+		named, n, next := p.subject, calendar.Ordinal(t.Low)-map[string]int{"last": 1}[t.Low], append(slices.Clone(tokens[i+1:min(i+2, len(tokens))]), language.Token{Kind: language.Mark})[0]
+		switch id, name := lexicon.Shown(p.listing, n); {
 		case id+name != "" && next.Low == "one":
 			if named = cmp.Or(id, name); id == "" && len(p.lists) > 0 {
 				tokens[i+1] = language.Read(english.Singular(english.LastWord(latest(p).Rows)), p.Today)[0]

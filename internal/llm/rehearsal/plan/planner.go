@@ -75,7 +75,7 @@ func (p *planner) onward(said string) string {
 	content := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "idle", "self") || strings.Trim(w, "0123456789") == "" })
 	value := len(content) == 1 && latest(p).Takes(content[0])                                                                         // a priority that is high
 	if short := len(content) > 0 && len(content) < 4 && p.Words.Measured(content[:1]); !value && (short || p.Words.Measured(words)) { // "what's the total value?"
-		if p.Words.Only("sum", words) && !p.Words.Only("count", words) { // "what do they add up to?"
+		if p.Words.Only("sum", words) && p.Words.Phrase("count", words) == 0 { // "what do they add up to?"
 			said = "total"
 		}
 		return strings.TrimSpace(strings.Trim(lexicon.Theirs.ReplaceAllString(said, "the $1"), " ?!.") + " " + lexicon.Figures.ReplaceAllString(before, ""))

@@ -12,6 +12,7 @@ type thread struct {
 	single   bool            // the message named one thing
 	waiting  bool            // a change was waiting for approval
 	asked    string          // the last question that listed rows
+	listing  string          // the last answer that listed rows
 	fresh    string          // the question whose rows are not named yet
 	lists    []*speak.Answer // all lists
 	nouns    []string        // what their rows are called, the last first

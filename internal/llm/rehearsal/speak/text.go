@@ -84,7 +84,7 @@ func One(r *match.Reading, about declared.Thing, a *Answer) string {
 		return result.Markdown(cmp.Or(data.Text("message"), "Done: "+language.Text(r.Tokens)+"."))
 	}
 	name := data.Name()
-	if name == "" || about.Name != "" && (r.Tool.Own || about.Row.Keys != nil) {
+	if name == "" || name == data.Text("scope") || about.Name != "" && (r.Tool.Own || about.Row.Keys != nil) {
 		name = about.Name
 	}
 	whose := map[bool]string{true: result.Markdown(name) + "'s", false: "The"}[name != "" && name[:1] != strings.ToLower(name[:1])] // not "all deals"
@@ -187,7 +187,7 @@ func List(r *match.Reading, about declared.Thing, l *Answer, before int) (answer
 		if answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, groups, r.Tool.Rows, amount); len(groups) == 1 && groups[0].Name() == "none" {
 			answer = "I cannot work that out: the list of " + r.Tool.Rows + " does not say the " + r.Measure.Of + " of each."
 		}
-	case r.Measure.Kind == "count": // a part is never taken for the whole
+	case r.Measure.Kind == "count" || r.Measure.Kind == "sum" && r.Measure.By == "" && measuredColumn(r, l.Rows) == "": // a part is never taken for the whole
 		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + map[bool]string{true: "more than "}[l.More] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
 		answer = "I found no " + r.Tool.Rows + which + " that you can see." + map[bool]string{true: " I looked for these words."}[r.Searches()]
