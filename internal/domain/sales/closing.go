@@ -35,7 +35,7 @@ func (in closeDeal) check() error {
 	case in.Outcome == "lost" && in.ActualValue != nil:
 		return fault.InvalidInput.New("A deal that was lost has no final value.").Instruct("Call again without actual_value.").Fields("actual_value")
 	case in.Outcome == "won" && in.LossReason != "":
-		return fault.InvalidInput.New("A deal that was won has no reason for a loss.").Instruct("Call again without loss_reason, or with outcome lost.").Fields("loss_reason")
+		return fault.InvalidInput.New("A reason is kept of lost deals only: please ask again without one.").Instruct("Call again without loss_reason, or with outcome lost.").Fields("loss_reason")
 	case utf8.RuneCountInString(in.LossReason) > maxLossReason:
 		return fault.InvalidInput.New("The reason for the loss is longer than %d characters.", maxLossReason).Instruct("Shorten loss_reason.").Fields("loss_reason")
 	case in.ActualValue != nil && *in.ActualValue > maxValue:
