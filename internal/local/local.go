@@ -97,9 +97,6 @@ type home struct {
 	ends   []func() error
 }
 
-// dataFolder is where everything of a folder is kept.
-const dataFolder = ".countersign"
-
 // schema is of what a home keeps.
 const schema = sqlite.WaitingSchema + `;
 create table if not exists events (at text not null, event text not null) strict`
@@ -129,10 +126,7 @@ func settle(folder string) (*home, error) {
 		return nil, fmt.Errorf("%s is no folder", folder)
 	}
 	h := &home{folder: real, data: filepath.Join(real, dataFolder)}
-	if err := os.MkdirAll(h.data, 0o700); err != nil {
-		return nil, err
-	}
-	return h, os.WriteFile(filepath.Join(h.data, ".gitignore"), []byte("*\n"), 0o600)
+	return h, h.make()
 }
 
 // IndexFolder returns the folder of the index of a folder's code, and makes what is
@@ -145,7 +139,7 @@ func IndexFolder(folder string) (string, error) {
 	return h.code(), nil
 }
 
-func (h *home) code() string { return filepath.Join(h.data, "code") }
+func (h *home) code() string { return filepath.Join(h.data, codeFolder) }
 
 // close closes what was opened, last first.
 func (h *home) close() {
@@ -185,7 +179,7 @@ func (h *home) tasks(ctx context.Context, log *slog.Logger) (*waiting, error) {
 // search opens the folder's index, which is kept current while it is served.
 func (h *home) search(ctx context.Context, log *slog.Logger) (all visible, err error) {
 	server := codesearch.New(codesearch.Options{
-		Folder: h.code(), Maintain: true, Repositories: []codesearch.Repository{{Name: filepath.Base(h.folder), Path: h.folder}},
+		Folder: h.code(), Maintain: true, Before: h.make, Repositories: []codesearch.Repository{{Name: filepath.Base(h.folder), Path: h.folder}},
 	})
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan struct{})

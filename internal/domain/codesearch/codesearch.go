@@ -22,6 +22,7 @@ type Options struct {
 	Store        Store         // where the indexes are; nil: in Folder
 	Folder       string        // where the indexes are, one file each
 	Maintain     bool          // Run keeps the indexes current; otherwise `countersign index` does
+	Before       func() error  // is called before each refresh, and its error prevents that; nil: nothing
 	Embeddings   embed.Service // none: results are found by words alone
 	Now          func() time.Time
 }
@@ -121,6 +122,11 @@ func (s *Server) Close() error { return s.store.Close() }
 // Refresh brings the index file of every repository up to date. One whose files are all
 // the same stays as it is: it is neither written nor opened again.
 func (s *Server) Refresh(ctx context.Context) error {
+	if s.options.Before != nil {
+		if err := s.options.Before(); err != nil {
+			return err
+		}
+	}
 	var failed []error
 	for _, r := range s.options.Repositories {
 		file := index.FileOf(s.options.Folder, r.Name)

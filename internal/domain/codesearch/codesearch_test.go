@@ -1,6 +1,7 @@
 package codesearch_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,5 +118,20 @@ func TestRefreshKeepsWhatIsTheSame(t *testing.T) {
 	write(t, root, "b.go", "package a\n\nfunc Beta() {}\n")
 	if os.SameFile(first, refreshed()) {
 		t.Error("a file is new, and the index is the old one")
+	}
+}
+
+// TestRefusedFolderIsNotWritten: what is asked before each refresh can prevent it.
+func TestRefusedFolderIsNotWritten(t *testing.T) {
+	root, refused := t.TempDir(), errors.New("a link is in its place")
+	write(t, root, "a.go", "package a\n")
+	o := codesearch.Options{Folder: t.TempDir(), Repositories: []codesearch.Repository{{Name: "one", Path: root}}, Before: func() error { return refused }}
+	s := codesearch.New(o)
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Refresh(t.Context()); !errors.Is(err, refused) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(index.FileOf(o.Folder, "one")); err == nil {
+		t.Error("an index was written")
 	}
 }
