@@ -46,7 +46,7 @@ func embedded(service embed.Service, folder string, indexes map[string]*index.In
 			shard, r := query.Shard{Index: ix}, query.Request{Text: text, Limit: 10 + 3}
 			var hits []query.Hit
 			if words {
-				hits = query.Search([]query.Shard{shard}, query.Request{Text: text, Limit: embed.Depth(r.Limit)})
+				hits = query.Search([]query.Shard{shard}, embed.Words(r))
 			}
 			hits, note := searcher.Fuse(context.Background(), []embed.Shard{{Shard: shard, File: filepath.Join(folder, ix.Meta.Name)}}, r, hits)
 			if note != "" {

@@ -73,9 +73,7 @@ func (f *folder) Search(ctx context.Context, names []string, r query.Request) (R
 		}
 	}
 	if f.meaning.On() {
-		deep := r
-		deep.Limit = embed.Depth(r.Limit)
-		found.Hits, found.Note = f.meaning.Fuse(ctx, with, r, query.Search(found.Shards, deep))
+		found.Hits, found.Note = f.meaning.Fuse(ctx, with, r, query.Search(found.Shards, embed.Words(r)))
 		return found, nil
 	}
 	found.Hits = query.Search(found.Shards, r)

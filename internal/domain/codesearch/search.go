@@ -71,6 +71,7 @@ type answer struct {
 	names   []string // of the repositories that were searched, or have no index
 	missing int      // repositories that have no index
 	note    string   // why embeddings were not used
+	stamp   int64    // of the indexes that were searched: others have another one
 }
 
 // find searches the repositories of a scope.
@@ -93,6 +94,9 @@ func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error)
 		return answer{}, notIndexed(r.Missing)
 	}
 	all := answer{names: names, missing: len(r.Missing), note: r.Note}
+	for _, shard := range r.Shards {
+		all.stamp += shard.Meta.Indexed.Unix()
+	}
 	for _, h := range r.Hits {
 		one, err := result(r.Shards[h.Shard], h, q)
 		if err != nil {

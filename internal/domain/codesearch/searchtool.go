@@ -20,7 +20,6 @@ var everyone = []access.Role{access.Employee}
 const (
 	maxPage     = 20
 	defaultPage = 5
-	maxRank     = 200 // results of one search, over all pages
 )
 
 // The budget of an answer's rows, in tokens of about four characters.
@@ -93,7 +92,7 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 		budget = defaultBudget
 	}
 	q := Query{
-		Text: in.Query, Limit: min(first+w.Limit, maxRank), Repository: in.Repository, Path: in.Path, Language: in.Language, Explain: in.Explain,
+		Text: in.Query, Limit: min(first+w.Limit, query.MaxHits), Repository: in.Repository, Path: in.Path, Language: in.Language, Explain: in.Explain,
 		Snippet: max(minSnippet, perToken*(budget/max(1, w.Limit-1)-besideSnippet)),
 	}
 	all, err := s.find(ctx, scope, q)
@@ -101,17 +100,14 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 		return nil, err
 	}
 	results := all.results
-	rows, stamp := []Match{}, int64(0)
-	for _, r := range results {
-		stamp = max(stamp, r.Metadata.IndexedAt.Unix())
-	}
+	rows := []Match{}
 	for i := first; i < len(results); i++ {
 		r := results[i]
-		rows = append(rows, Match{Result: r.Result, Why: r.why, rank: i + 1, stamp: stamp,
+		rows = append(rows, Match{Result: r.Result, Why: r.why, rank: i + 1, stamp: all.stamp,
 			URI: address(r.Repository, r.FilePath, r.StartLine, r.EndLine)})
 	}
 	tool.Fit(ctx, fitting(rows, budget))
-	s.remark(ctx, all, w.After != nil && len(rows) > 0 && w.After.Stamp != stamp)
+	s.remark(ctx, all, w.After != nil && len(rows) > 0 && w.After.Stamp != all.stamp)
 	return rows, nil
 }
 

@@ -20,6 +20,7 @@ type envelope struct {
 	Metadata struct {
 		NextCursor string
 		Hint       string
+		TotalCount string
 	}
 }
 

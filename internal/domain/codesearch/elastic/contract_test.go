@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"countersign.dev/internal/domain/codesearch"
 	"countersign.dev/internal/domain/codesearch/elastic"
 	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/domain/codesearch/query"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/searchtest"
 )
@@ -173,4 +175,27 @@ func TestStoresAnswerAlike(t *testing.T) {
 	if compared < 25 {
 		t.Errorf("only %d answers had places", compared)
 	}
+}
+
+// TestPagesAreOfOneRanking: in both stores the answer to a limit is the beginning of that to
+// the greatest one.
+func TestPagesAreOfOneRanking(t *testing.T) {
+	both(t, func(t *testing.T, open opener) {
+		s := open(t, source("query"), source("index"), source("endpoint"))
+		search := func(text string, limit int) []codesearch.Result {
+			all, err := s.Find(t.Context(), codesearch.AnonymousScope(), codesearch.Query{Text: text, Limit: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		for _, text := range []string{"Search", "where is a word split into parts", "err", "NewPlan", "json of a file"} {
+			whole := search(text, query.MaxHits)
+			for _, limit := range []int{1, 5, 7, 20, 40, 55, 80} {
+				if got := search(text, limit); !slices.Equal(got, whole[:min(limit, len(whole))]) {
+					t.Errorf("%s: the first %d are not those of %d", text, limit, len(whole))
+				}
+			}
+		}
+	})
 }

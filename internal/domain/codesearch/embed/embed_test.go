@@ -137,9 +137,7 @@ func (f folder) search(t *testing.T, s *embed.Searcher, r query.Request) (files 
 	defer ix.Close()
 	r.Limit = 5
 	shard := query.Shard{Repository: "x", Index: ix}
-	words := r
-	words.Limit = embed.Depth(r.Limit)
-	hits, note := s.Fuse(t.Context(), []embed.Shard{{Shard: shard, File: f.file}}, r, query.Search([]query.Shard{shard}, words))
+	hits, note := s.Fuse(t.Context(), []embed.Shard{{Shard: shard, File: f.file}}, r, query.Search([]query.Shard{shard}, embed.Words(r)))
 	for _, h := range hits {
 		if h.Score <= 0 || h.Score > 1 {
 			t.Errorf("a score of %v", h.Score)

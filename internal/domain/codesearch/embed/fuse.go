@@ -31,8 +31,11 @@ const (
 	symbolWords   = 0.95
 )
 
-// Depth is how many results of words a fusion needs.
-func Depth(limit int) int { return max(depth, limit) }
+// Words is the request for what words find that a fusion needs.
+func Words(r query.Request) query.Request {
+	r.Deep, r.Limit = true, query.MaxHits
+	return r
+}
 
 // Searcher finds by embeddings. It is safe for concurrent use.
 type Searcher struct {
@@ -57,8 +60,7 @@ type Shard struct {
 }
 
 // Fuse adds the chunks that are nearest to a query to the hits that words found, and
-// orders all by reciprocal rank. hits has at least Depth of them, if there are so
-// many. note says why some or all results are by words alone; it is empty when none
+// orders all by reciprocal rank. hits are those of [Words]. note says why some or all results are by words alone; it is empty when none
 // are.
 func (s *Searcher) Fuse(ctx context.Context, shards []Shard, r query.Request, hits []query.Hit) (fused []query.Hit, note string) {
 	asked, ok := s.ask(ctx, r.Text)
@@ -152,20 +154,21 @@ func nearest(number int, shard Shard, v *vectors, r query.Request, asked vector)
 	return near[:min(len(near), depth)]
 }
 
-// merge fuses two rankings.
+// merge fuses two rankings. What words find beyond the depth follows, unless it is there
+// already.
 func merge(words, near []query.Hit, r query.Request) (fused []query.Hit) {
 	share := questionWords
 	if query.IsSymbol(r.Text) {
 		share = symbolWords
 	}
 	reciprocal := func(rank int) float64 { return (rankOffset + 1) / float64(rankOffset+rank+1) }
-	for rank, h := range words {
+	for rank, h := range words[:min(len(words), depth)] {
 		h.Score = share * reciprocal(rank)
 		fused = append(fused, h)
 	}
 	for rank, h := range near {
 		score := (1 - share) * reciprocal(rank)
-		at := slices.IndexFunc(fused, func(f query.Hit) bool { return f.Shard == h.Shard && f.Chunk <= h.Chunk && h.Chunk <= f.Last })
+		at := slices.IndexFunc(fused, func(f query.Hit) bool { return f.Overlaps(h) })
 		if at < 0 {
 			fused = append(fused, query.Hit{Shard: h.Shard, Chunk: h.Chunk, Last: h.Last, Best: h.Best})
 			at = len(fused) - 1
@@ -177,6 +180,13 @@ func merge(words, near []query.Hit, r query.Request) (fused []query.Hit) {
 		}
 		fused[at].Score = min(1, fused[at].Score+score)
 	}
+	for rank := depth; rank < len(words); rank++ {
+		h := words[rank]
+		h.Score = share * reciprocal(rank)
+		if !slices.ContainsFunc(fused, h.Overlaps) {
+			fused = append(fused, h)
+		}
+	}
 	slices.SortStableFunc(fused, func(a, b query.Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return fused[:min(len(fused), r.Limit)]
+	return fused[:min(len(fused), r.Limit, query.MaxHits)]
 }

@@ -6,14 +6,25 @@ import (
 	"slices"
 )
 
-// candidates is how many chunks the signals order, at least.
+// MaxHits is how many places a ranking has at most.
+const MaxHits = 200
+
+// candidates is how many chunks become places at most, beside those that define what the
+// query names.
 const candidates = 400
 
-// ordered is how many of them, at least, are looked at again for those that belong
-// together.
-const ordered = 100
+// first is how many of the best chunks make the first places: ordered of them are
+// compared with each other, and continuing of those may continue a place. Further chunks
+// follow them.
+type first struct{ ordered, continuing int }
 
-// rank orders the best chunks by the signals.
+var (
+	firstPage = first{ordered: 100, continuing: 40}  // 20 places, the most of a page
+	forFusion = first{ordered: 400, continuing: 200} // 100 places
+)
+
+// rank orders the best chunks by the signals. Nothing in it depends on the limit, so that
+// pages are pieces of one order.
 func (s *search) rank() []Hit {
 	all := s.collect()
 	if len(all) == 0 {
@@ -21,11 +32,24 @@ func (s *search) rank() []Hit {
 	}
 	s.signals(all)
 	slices.SortFunc(all, better)
-	all = all[:min(len(all), max(ordered, 4*s.Limit))]
-	if s.Without&Decay == 0 {
-		decayed(all, s.decay())
+	size := firstPage
+	if s.Deep {
+		size = forFusion
 	}
-	return s.hits(all)
+	ordered := min(len(all), size.ordered)
+	d := decaying{factor: s.decay(), seen: map[fileKey]int{}, off: s.Without&Decay != 0}
+	d.lower(all[:ordered])
+	continuing := min(len(all), size.continuing)
+	hits := s.joined(nil, all[:continuing])
+	if len(hits) < s.Limit {
+		d.lower(all[ordered:])
+		hits = s.further(hits, all[continuing:])
+	}
+	hits = hits[:min(len(hits), s.Limit, MaxHits)]
+	for i := range hits {
+		hits[i].Score /= hits[i].Score + s.total
+	}
+	return hits
 }
 
 // better orders candidates; equal ones by their place, so that pages agree.
@@ -36,7 +60,7 @@ func better(a, b candidate) int {
 // collect returns the chunks with the best scores for the part of the query that
 // they have, and those that define what it names.
 func (s *search) collect() (all []candidate) {
-	best := heap{most: max(candidates, s.Limit*4)}
+	best := heap{most: candidates}
 	for n, shard := range s.shards {
 		for _, chunk := range shard.touched {
 			if best.full() && shard.scores[chunk] < best.items[0].score {
@@ -134,39 +158,62 @@ func (s *search) decay() float64 {
 	return questionDecay
 }
 
-// decayed puts further chunks of a file later: each counts less than the one
-// before it.
-func decayed(all []candidate, decay float64) {
-	seen := map[fileKey]int{}
+// decaying puts further chunks of a file later: each counts less than the one before it.
+type decaying struct {
+	factor float64
+	seen   map[fileKey]int
+	off    bool
+}
+
+// lower lowers chunks that follow those of the calls before, and orders them.
+func (d *decaying) lower(all []candidate) {
+	if d.off {
+		return
+	}
 	for i := range all {
 		c := &all[i]
 		at := fileKey{c.Shard, c.file}
-		if n := seen[at]; n > 0 {
-			c.multiply("decay", "another chunk of the file is better", math.Pow(decay, float64(n)))
+		if n := d.seen[at]; n > 0 {
+			c.multiply("decay", "another chunk of the file is better", math.Pow(d.factor, float64(n)))
 		}
-		seen[at]++
+		d.seen[at]++
 	}
 	slices.SortFunc(all, better)
 }
 
-// continuing is how many of the best chunks may continue a hit, at least.
-const continuing = 40
-
-// hits makes the answer of ordered candidates.
-func (s *search) hits(all []candidate) (hits []Hit) {
-	for i, c := range all {
-		if i >= max(continuing, 2*s.Limit) {
-			break
-		}
-		if s.Without&Neighbours == 0 && s.joins(hits, c) {
+// joined adds the places of ordered candidates to those before, which none of them
+// continues.
+func (s *search) joined(before []Hit, all []candidate) []Hit {
+	hits := before
+	for _, c := range all {
+		if s.Without&Neighbours == 0 && s.joins(hits, len(before), c) {
 			continue
 		}
-		if len(hits) < s.Limit {
-			c.Score = c.score / (c.score + s.total)
-			hits = append(hits, c.Hit)
-		}
+		c.Score = c.score
+		hits = append(hits, c.Hit)
 	}
 	return hits
+}
+
+// further adds the places after the first ones, none of which has a chunk of another. What
+// was compared with fewer chunks may have a better score than the first ones, and comes
+// after them all the same.
+func (s *search) further(hits []Hit, all []candidate) []Hit {
+	slices.SortFunc(all, better)
+	all = slices.DeleteFunc(all, func(c candidate) bool { return within(hits, c) })
+	least := hits[len(hits)-1].Score
+	for i := range all {
+		if c := &all[i]; c.score > least {
+			c.multiply("rank", "after the first places", least/c.score)
+			c.score = least // whatever the rounding is
+		}
+	}
+	return s.joined(hits, all)
+}
+
+// within reports whether a chunk is in a place.
+func within(hits []Hit, c candidate) bool {
+	return slices.ContainsFunc(hits, c.Overlaps)
 }
 
 // mostJoined is how many lines neighbours have together at most.
@@ -176,23 +223,28 @@ const mostJoined = 80
 const near = 5
 
 // joins adds a chunk to a better hit that it continues, or nearly so unless a name is sought, so that an
-// answer does not show the halves of one place in two of its ranks.
-func (s *search) joins(hits []Hit, c candidate) bool {
+// answer does not show the halves of one place in two of its ranks. The first hits stay as they are, and
+// so do the chunks that are in them.
+func (s *search) joins(hits []Hit, settled int, c candidate) bool {
 	near := near
 	if s.symbol {
 		near = 1
 	}
-	for i := range hits {
+	for i := settled; i < len(hits); i++ {
 		h := &hits[i]
 		if h.Shard != c.Shard || c.Chunk < h.Chunk-near || c.Chunk > h.Last+near {
 			continue
 		}
 		chunks := s.shards[h.Shard].Chunks
 		first, last := min(h.Chunk, c.Chunk), max(h.Last, c.Chunk)
-		if chunks[first].File == chunks[last].File && int(chunks[last].Last-chunks[first].Line) < mostJoined {
-			h.Chunk, h.Last = first, last
-			return true
+		if chunks[first].File != chunks[last].File || int(chunks[last].Last-chunks[first].Line) >= mostJoined {
+			continue
 		}
+		if grown := (Hit{Shard: h.Shard, Chunk: first, Last: last}); settled > 0 && (slices.ContainsFunc(hits[:i], grown.Overlaps) || slices.ContainsFunc(hits[i+1:], grown.Overlaps)) {
+			continue
+		}
+		h.Chunk, h.Last = first, last
+		return true
 	}
 	return false
 }

@@ -36,7 +36,8 @@ type Shard struct {
 // Request is a query with its filters. Empty filters leave nothing out.
 type Request struct {
 	Text     string
-	Limit    int
+	Limit    int    // the first places of the ranking, which is the same for every limit; [MaxHits] at most
+	Deep     bool   // more places are compared with each other, for a fusion with another ranking
 	Language string // without regard to case
 	Path     string // a folder or file, or a pattern such as src/*/auth*
 	Without  Signal // signals to leave out
@@ -56,6 +57,11 @@ type Hit struct {
 	Why         []Reason
 
 	order uint64 // of equal scores
+}
+
+// Overlaps reports whether two places have a chunk in common.
+func (h Hit) Overlaps(other Hit) bool {
+	return h.Shard == other.Shard && h.Chunk <= other.Last && other.Chunk <= h.Last
 }
 
 // Reason is one part of a hit's score.

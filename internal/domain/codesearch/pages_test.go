@@ -1,0 +1,92 @@
+package codesearch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/domain/codesearch"
+	"countersign.dev/internal/domain/codesearch/embed"
+	"countersign.dev/internal/domain/codesearch/query"
+	"countersign.dev/internal/testkit/domaintest"
+)
+
+// vectors is a service of embeddings whose vectors say nothing, and are the same for the
+// same text.
+func vectors(t *testing.T) embed.Service {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Input []string }
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		var data []map[string]any
+		for i, text := range asked.Input {
+			v := make([]float32, 8)
+			for at, c := range []byte(text) {
+				v[int(c)%len(v)] += float32(at%7) - 2
+			}
+			data = append(data, map[string]any{"index": i, "embedding": v})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
+	}))
+	t.Cleanup(s.Close)
+	return embed.Service{BaseURL: s.URL + "/v1", Model: "small"}
+}
+
+// TestPagesHaveEachPlaceOnce: for every limit the pages after each other are the same list
+// of places, with the same number in all, by words and with embeddings.
+func TestPagesHaveEachPlaceOnce(t *testing.T) {
+	for name, service := range map[string]embed.Service{"words": {}, "embeddings": vectors(t)} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Now()
+			o := codesearch.Options{Folder: t.TempDir(), Embeddings: service, Now: func() time.Time { now = now.Add(time.Hour); return now }}
+			o.Repositories = []codesearch.Repository{{Name: "domain", Path: ".."}, {Name: "tool", Path: "../../tool"}} // indexed one after the other
+			s := codesearch.New(o)
+			t.Cleanup(func() { _ = s.Close() })
+			if err := s.Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			d := harness{t, domaintest.Open(t, "codesearch", s)}
+			for text, least := range map[string]int{"verify tokens": 60, "where is a page of rows cut": query.MaxHits, "Runner.Call": 30, "err": 60} {
+				want := d.pages(text, 20)
+				if len(want) < least {
+					t.Errorf("%q has %d places, and that proves little", text, len(want))
+				}
+				for _, limit := range []int{5, 7, 13} {
+					if got := d.pages(text, limit); !slices.Equal(got, want) {
+						t.Errorf("%q by %d: %d places, by 20: %d; they differ", text, limit, len(got), len(want))
+					}
+				}
+			}
+		})
+	}
+}
+
+// pages returns the places of all pages with their scores, which do not rise.
+func (d harness) pages(text string, limit int) (all []string) {
+	d.Helper()
+	seen, last, cursor := map[string]bool{}, 1.0, ""
+	for {
+		rows, e := d.search(`{"query":%q,"limit":%d,"max_tokens":20000%s}`, text, limit, cursor)
+		for _, r := range rows {
+			if seen[r.URI] || r.Score > last {
+				d.Errorf("%q by %d: place %d, %s %v after %v, seen %t", text, limit, len(all)+1, r.URI, r.Score, last, seen[r.URI])
+			}
+			seen[r.URI], last = true, r.Score
+			all = append(all, fmt.Sprint(r.URI, " ", r.Score))
+		}
+		if strings.Contains(e.Metadata.Hint, "has changed") || strings.Contains(e.Metadata.Hint, "embeddings") {
+			d.Errorf("%q by %d: %s", text, limit, e.Metadata.Hint)
+		}
+		if e.Metadata.NextCursor == "" {
+			if e.Metadata.TotalCount != fmt.Sprint(len(all)) {
+				d.Errorf("%q by %d: %d places, said to be %s", text, limit, len(all), e.Metadata.TotalCount)
+			}
+			return all
+		}
+		cursor = `,"cursor":"` + e.Metadata.NextCursor + `"`
+	}
+}
