@@ -12,15 +12,15 @@ import (
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/domain/codesearch"
 	"countersign.dev/internal/domain/codesearch/build"
+	"countersign.dev/internal/domain/codesearch/checkout"
 	"countersign.dev/internal/domain/codesearch/elastic"
 	"countersign.dev/internal/domain/codesearch/embed"
-	"countersign.dev/internal/domain/codesearch/index"
 )
 
 // RepositoryAt returns the folder when it is a git repository, and nothing
 // otherwise.
 func RepositoryAt(folder string) string {
-	if folder == "" || !index.IsRepository(folder) {
+	if folder == "" || !checkout.IsRepository(folder) {
 		return ""
 	}
 	return folder

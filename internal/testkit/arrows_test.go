@@ -79,11 +79,12 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/codesearch/embed":    {ours: []string{"domain/codesearch/index", "domain/codesearch/query"}},
 	"internal/domain/codesearch/endpoint": {ours: []string{"access", "fault", "httpx", "strictjson", "telemetry"}},
 	// compressed texts, kinds of files and git's rules of what is ignored are formats of others.
-	"internal/domain/codesearch/index":   {ours: []string{"domain/codesearch/chunk", "domain/codesearch/words"}, outside: []string{"github.com/go-enry/go-enry/v2/data", "github.com/go-git/go-git/v5/plumbing/format/gitignore", "github.com/klauspost/compress"}},
-	"internal/domain/codesearch/elastic": {ours: []string{"domain/codesearch", "domain/codesearch/index", "domain/codesearch/query", "elasticsearch", "fault"}, outside: []string{"github.com/elastic/"}},
-	"internal/domain/codesearch/query":   {ours: []string{"domain/codesearch/index", "domain/codesearch/words"}},
-	"internal/domain/codesearch/chunk":   {},
-	"internal/domain/codesearch/words":   {ours: []string{"english"}},
+	"internal/domain/codesearch/checkout": {},
+	"internal/domain/codesearch/index":    {ours: []string{"domain/codesearch/checkout", "domain/codesearch/chunk", "domain/codesearch/words"}, outside: []string{"github.com/go-enry/go-enry/v2/data", "github.com/go-git/go-git/v5/plumbing/format/gitignore", "github.com/klauspost/compress"}},
+	"internal/domain/codesearch/elastic":  {ours: []string{"domain/codesearch", "domain/codesearch/index", "domain/codesearch/query", "elasticsearch", "fault"}, outside: []string{"github.com/elastic/"}},
+	"internal/domain/codesearch/query":    {ours: []string{"domain/codesearch/index", "domain/codesearch/words"}},
+	"internal/domain/codesearch/chunk":    {},
+	"internal/domain/codesearch/words":    {ours: []string{"english"}},
 	// a store implements its domain's interface, and no domain knows a driver.
 	"internal/domain/sales/sqlite":    {ours: []string{"access", "company", "domain/sales", "sqlite"}},
 	"internal/domain/sales/mongo":     {ours: []string{"access", "admission", "company", "confirm", "domain/sales", "fault"}, outside: []string{"go.mongodb.org/mongo-driver/v2"}},
@@ -164,7 +165,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"web":             {},
 	// it opens every domain's data, whatever engine has it.
 	"internal/storage": {ours: []string{
-		"access", "company", "config", "database", "domain/codesearch", "domain/codesearch/build", "domain/codesearch/elastic", "domain/codesearch/embed", "domain/codesearch/index", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite", "domain/tasks", "domain/tasks/workspace", "tool",
+		"access", "company", "config", "database", "domain/codesearch", "domain/codesearch/build", "domain/codesearch/checkout", "domain/codesearch/elastic", "domain/codesearch/embed", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite", "domain/tasks", "domain/tasks/workspace", "tool",
 	}},
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{

@@ -116,8 +116,6 @@ func TestSnippetsAreWholeLines(t *testing.T) {
 	if cut == 0 {
 		t.Errorf("nothing of %d places was cut: it proves nothing", len(rows))
 	}
-	commit := strings.Repeat("5", 40)
-	write(t, o.Repositories[0].Path, ".git/HEAD", commit+"\n")
 	write(t, o.Repositories[0].Path, "line.txt", "unbroken "+strings.Repeat("ö", 2*codesearch.DefaultSnippet)+".")
 	indexInto(t, o, o.Repositories[0], time.Now())
 	for _, tokens := range []int{400, 401, 4000} {
@@ -126,11 +124,48 @@ func TestSnippetsAreWholeLines(t *testing.T) {
 			t.Errorf("%d tokens, no remote is known: %+v", tokens, rows)
 		}
 	}
-	write(t, o.Repositories[0].Path, ".git/config", "[remote \"origin\"]\n\turl = https://github.com/a/b.git\n")
-	indexInto(t, o, o.Repositories[0], time.Now())
-	r, _ := d.search(`{"query":"Box.Seal","limit":1}`)
-	if want := fmt.Sprintf("https://github.com/a/b/blob/%s/%s#L%d-L%d", commit, r[0].FilePath, r[0].StartLine, r[0].EndLine); r[0].Metadata.GitHubURL != want {
-		t.Errorf("%s, not %s", r[0].Metadata.GitHubURL, want)
+}
+
+// TestLinksAreToLinesOfTheCommit: what is not in it as it was indexed says so, and has no
+// link; a part of a repository has its path there.
+func TestLinksAreToLinesOfTheCommit(t *testing.T) {
+	o := two(t)
+	root := o.Repositories[0].Path
+	write(t, root, "part/a file.go", "package part\n\nfunc Frobnicate() {}\n")
+	testkit.Git(t, root, "init", "--quiet")
+	testkit.Git(t, root, "remote", "add", "origin", "https://nina:secret@github.com/a/b.git")
+	testkit.Git(t, root, "add", ".")
+	testkit.Git(t, root, "commit", "--quiet", "--message=one")
+	o.Repositories = append(o.Repositories, codesearch.Repository{Name: "part", Path: filepath.Join(root, "part")})
+	_, d := served(t, o)
+	place := func(repository, file string) codesearch.Metadata {
+		t.Helper()
+		for _, r := range o.Repositories {
+			if r.Name == repository {
+				indexInto(t, o, r, time.Now())
+			}
+		}
+		found, _ := d.search(`{"query":"Frobnicate","repository":%q,"limit":1}`, repository)
+		var lines codesearch.FileLines
+		if err := json.Unmarshal(d.ask("get_file_lines", `{"repository":%q,"file_path":%q}`, repository, file).Data, &lines); err != nil || len(found) != 1 || found[0].FilePath != file {
+			t.Fatalf("%v, %+v", err, found)
+		}
+		if found[0].Metadata != lines.Metadata {
+			t.Errorf("search_code says %+v, get_file_lines %+v", found[0].Metadata, lines.Metadata)
+		}
+		return lines.Metadata
+	}
+	for repository, file := range map[string]string{"indexed": "part/a file.go", "part": "a file.go"} {
+		got := place(repository, file)
+		if want := "https://github.com/a/b/blob/" + got.Commit + "/part/a%20file.go#L1-L3"; got.GitHubURL != want || got.Modified || len(got.Commit) != 40 {
+			t.Errorf("%s: %+v, not %s", repository, got, want)
+		}
+	}
+	write(t, root, "part/a file.go", "package part\n\n// It is new.\nfunc Frobnicate() {}\n")
+	for repository, file := range map[string]string{"indexed": "part/a file.go", "part": "a file.go"} {
+		if got := place(repository, file); got.GitHubURL != "" || !got.Modified || len(got.Commit) != 40 {
+			t.Errorf("%s, changed: %+v", repository, got)
+		}
 	}
 }
 

@@ -62,11 +62,8 @@ func (s *Server) getFileLines(ctx context.Context, in getFileLines) (FileLines, 
 		return FileLines{}, err
 	}
 	lines := FileLines{Repository: names[0], FilePath: f.Path, TotalLines: f.Lines}
-	lines.Metadata = Metadata{Language: f.Language, LastUpdated: f.Modified, Commit: f.Meta.Commit, IndexedAt: f.Meta.Indexed}
 	lines.cut(f.Text, max(1, in.StartLine), in.EndLine)
-	if f.Meta.Remote != "" && f.Meta.Commit != "" {
-		lines.Metadata.GitHubURL = link(f.Meta, f.Path, lines.StartLine, lines.EndLine)
-	}
+	lines.Metadata = metadata(&f.Meta, &f.File, lines.StartLine, lines.EndLine)
 	return lines, nil
 }
 

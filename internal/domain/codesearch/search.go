@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,7 +31,18 @@ type Metadata struct {
 	LastUpdated time.Time `json:"last_updated" jsonschema_description:"When the file was changed"`
 	Commit      string    `json:"commit" jsonschema_description:"That was checked out when it was indexed; empty outside of git"`
 	IndexedAt   time.Time `json:"indexed_at" jsonschema_description:"How old the index is"`
+	Modified    bool      `json:"modified,omitempty" jsonschema_description:"The file is not as in that commit: it was changed since, or is not in it"`
 	GitHubURL   string    `json:"github_url,omitempty"`
+}
+
+// metadata is that of lines of a file. What is not in the commit as it was indexed has no
+// address by it.
+func metadata(m *index.Meta, f *index.File, from, to int) Metadata {
+	about := Metadata{Language: f.Language, LastUpdated: f.Modified.Truncate(time.Second), Commit: m.Commit, IndexedAt: m.Indexed, Modified: m.Modified(f.Path)}
+	if m.Remote != "" && m.Commit != "" && !about.Modified {
+		about.GitHubURL = m.Remote + "/blob/" + m.Commit + "/" + (&url.URL{Path: path.Join(m.Within, f.Path)}).EscapedPath() + fmt.Sprintf("#L%d-L%d", from, to)
+	}
+	return about
 }
 
 // Query is a search.
@@ -129,7 +141,7 @@ func result(h query.Shard, hit query.Hit, q Query) (Result, error) {
 	}
 	r := Result{
 		Repository: h.Repository, FilePath: f.Path, StartLine: int(c.Line), EndLine: int(last.Last), Score: hit.Score,
-		Metadata: Metadata{Language: f.Language, LastUpdated: f.Modified.Truncate(time.Second), Commit: h.Meta.Commit, IndexedAt: h.Meta.Indexed},
+		Metadata: metadata(&h.Meta, f, int(c.Line), int(last.Last)),
 	}
 	if defined := h.Definitions(hit.Best); len(defined) > 0 {
 		r.Symbol = defined[0].Name
@@ -138,15 +150,7 @@ func result(h query.Shard, hit query.Hit, q Query) (Result, error) {
 		}
 	}
 	r.Snippet = snippet(text[c.Start:last.End], q.Snippet)
-	if h.Meta.Remote != "" && h.Meta.Commit != "" {
-		r.Metadata.GitHubURL = link(h.Meta, f.Path, r.StartLine, r.EndLine)
-	}
 	return r, nil
-}
-
-// link is the address of lines on GitHub.
-func link(m index.Meta, path string, from, to int) string {
-	return m.Remote + "/blob/" + m.Commit + "/" + (&url.URL{Path: path}).EscapedPath() + fmt.Sprintf("#L%d-L%d", from, to)
 }
 
 // snippet is the beginning of a piece of text: whole lines, at most so many

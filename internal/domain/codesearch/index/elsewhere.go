@@ -45,6 +45,9 @@ type remote struct {
 	byHash map[[hashSize]byte]int
 }
 
+// meta implements [former].
+func (r *remote) meta() Meta { return r.Meta }
+
 // unchanged implements [former].
 func (r *remote) unchanged(f found) (Entry, bool) {
 	i, ok := r.byPath[f.path]
@@ -77,6 +80,7 @@ type fileJSON struct {
 	Size     int    `json:"size"`
 	Modified int64  `json:"modified"` // nanoseconds since 1970
 	Hash     string `json:"hash"`
+	Blob     string `json:"blob"` // git's
 	Chunks   int    `json:"chunks"`
 	Words    int    `json:"words"`
 }
@@ -84,7 +88,7 @@ type fileJSON struct {
 // MarshalJSON writes all that is known of the file but its chunks.
 func (e *Entry) MarshalJSON() ([]byte, error) {
 	chunks, words := e.extent()
-	return json.Marshal(fileJSON{e.Path, e.Language, e.Flags, e.Lines, e.Size, e.Modified.UnixNano(), hex.EncodeToString(e.hash[:]), chunks, words})
+	return json.Marshal(fileJSON{e.Path, e.Language, e.Flags, e.Lines, e.Size, e.Modified.UnixNano(), hex.EncodeToString(e.hash[:]), hex.EncodeToString(e.blob[:]), chunks, words})
 }
 
 // UnmarshalJSON reads what the entry of a file wrote.
@@ -99,6 +103,11 @@ func (f *File) UnmarshalJSON(text []byte) error {
 		return errors.New("a file's hash cannot be read")
 	}
 	copy(f.hash[:], sum)
+	blob, err := hex.DecodeString(j.Blob)
+	if err != nil || len(blob) != len(f.blob) {
+		return errors.New("git's name of a file cannot be read")
+	}
+	copy(f.blob[:], blob)
 	return nil
 }
 

@@ -3,15 +3,19 @@ package index
 import (
 	"time"
 
+	"countersign.dev/internal/domain/codesearch/checkout"
 	"countersign.dev/internal/domain/codesearch/chunk"
 )
 
 // Meta describes an index as a whole.
 type Meta struct {
-	Name      string    `json:"name"`             // of the repository
-	Root      string    `json:"root"`             // the folder that was indexed
-	Commit    string    `json:"commit,omitempty"` // checked out when it was; 40 hex digits, or empty outside of git
-	Remote    string    `json:"remote,omitempty"` // https address of the repository's page, for links
+	Name      string    `json:"name"`               // of the repository
+	Root      string    `json:"root"`               // the folder that was indexed
+	Commit    string    `json:"commit,omitempty"`   // checked out when it was; 40 hex digits, or empty outside of git
+	Remote    string    `json:"remote,omitempty"`   // https address of the repository's page, for links
+	Within    string    `json:"within,omitempty"`   // the folder's path in the repository that it is a part of
+	Changed   []string  `json:"changed,omitempty"`  // files that are not as in the commit, and folders (with a slash) that have only such; in order
+	Unproven  bool      `json:"unproven,omitempty"` // no file is known to be as in the commit: git's files cannot be read, or too many are not
 	Indexed   time.Time `json:"indexed"`
 	Files     int       `json:"files"`
 	Lines     int       `json:"lines"`
@@ -48,8 +52,9 @@ type File struct {
 	first, chunks int // its chunks
 	words         int // in them; only of kept entries
 	hash          [hashSize]byte
-	offset        int // of its compressed text
-	packed        int // bytes of it
+	blob          checkout.Name // of the text
+	offset        int           // of its compressed text
+	packed        int           // bytes of it
 }
 
 // Chunks returns the numbers of the file's chunks: from first, n of them.

@@ -124,6 +124,7 @@ func (ix *Index) loadFiles(n int) {
 		f.Modified = time.Unix(0, int64(r.int())).UTC()
 		f.first, f.chunks, f.offset, f.packed = r.int(), r.int(), r.int(), r.int()
 		copy(f.hash[:], r.bytes(hashSize))
+		copy(f.blob[:], r.bytes(len(f.blob)))
 	}
 }
 

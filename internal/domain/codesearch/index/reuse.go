@@ -28,6 +28,14 @@ func reusableOf(ix *Index) *reusable {
 	return r
 }
 
+// meta implements [former].
+func (r *reusable) meta() Meta {
+	if r == nil {
+		return Meta{}
+	}
+	return r.ix.Meta
+}
+
 // unchanged finds a file by its path, time and size, without reading it.
 func (r *reusable) unchanged(f found) (Entry, bool) {
 	if r == nil {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"countersign.dev/internal/domain/codesearch/checkout"
 )
 
 // Source is a folder to index.
@@ -73,11 +75,13 @@ func Update(ctx context.Context, file string, src Source, o Options) (Report, er
 // Same reports whether a scan found what was indexed before, and by files' times
 // alone: those that had to be read are proven by their times in a newer index.
 func (r *Report) Same(before Meta) bool {
-	return r.Read+r.Compared == 0 && r.Commit == before.Commit && r.Remote == before.Remote && r.Skipped == before.Skipped && r.Files == before.Files
+	return r.Read+r.Compared == 0 && r.Commit == before.Commit && r.Remote == before.Remote && r.Skipped == before.Skipped && r.Files == before.Files &&
+		r.Within == before.Within && r.Unproven == before.Unproven && slices.Equal(r.Changed, before.Changed)
 }
 
 // former is an index whose files a scan may take over.
 type former interface {
+	meta() Meta
 	unchanged(f found) (Entry, bool)
 	same(f found, language string, src []byte) (Entry, bool)
 }
@@ -95,18 +99,23 @@ func scan(ctx context.Context, src Source, old former, o Options) (Report, []Ent
 		return Report{}, nil, fmt.Errorf("%s cannot be indexed: %w", src.Root, plainPath(err))
 	}
 	defer root.Close()
-	checkedOut := commitOf(src.Root)
+	head := checkout.At(src.Root)
 	w, err := walk(ctx, root)
 	if err != nil {
 		return Report{}, nil, err
 	}
-	u := &update{root: root, old: old, options: o, entries: make([]Entry, len(w.files)), files: w.files, skipped: w.skipped}
+	u := &update{root: root, head: head, old: old, options: o, entries: make([]Entry, len(w.files)), files: w.files, skipped: w.skipped}
 	if err := u.run(ctx); err != nil {
 		return Report{}, nil, err
 	}
 	entries := slices.DeleteFunc(u.entries, func(e Entry) bool { return e.Path == "" })
-	meta := Meta{Name: src.Name, Root: src.Root, Commit: checkedOut.id, Remote: checkedOut.remote, Indexed: o.Now().UTC().Truncate(time.Second), Skipped: u.skipped}
+	meta := Meta{Name: src.Name, Root: src.Root, Indexed: o.Now().UTC().Truncate(time.Second), Skipped: u.skipped}
 	meta.total(entries)
+	if before := old.meta(); u.read+u.compared == 0 && before.Files == meta.Files && before.Commit == head.Commit && before.Remote == head.Remote && !before.Unproven {
+		meta.Commit, meta.Remote, meta.Within, meta.Changed = before.Commit, before.Remote, before.Within, before.Changed
+	} else {
+		meta.compare(head, entries)
+	}
 	return Report{Meta: meta, Read: u.read, Reused: u.reused, Compared: u.compared}, entries, nil
 }
 
@@ -122,6 +131,7 @@ func plainPath(err error) error {
 // update is one run. The mutex guards what the workers count.
 type update struct {
 	root    *os.Root
+	head    checkout.State
 	old     former
 	options Options
 	files   []found
@@ -208,7 +218,7 @@ func (u *update) entry(a *analyser, f found) (e Entry, reused, ok bool) {
 		u.compared++
 		return e, true, true
 	}
-	e = a.file(File{Path: f.path, Language: language, Flags: a.contentFlags(f.path, language, src), Modified: f.modified}, src)
+	e = a.file(File{Path: f.path, Language: language, Flags: a.contentFlags(f.path, language, src), Modified: f.modified, blob: u.head.Name(src)}, src)
 	e.Flags |= a.pathFlags(f.path)
 	return e, false, true
 }

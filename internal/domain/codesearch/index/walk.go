@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+
+	"countersign.dev/internal/domain/codesearch/checkout"
 )
 
 // found is a file that may be indexed.
@@ -61,18 +63,8 @@ func walk(ctx context.Context, root *os.Root) (*walker, error) {
 // above adds what the repository excludes that the folder is a part of, unless that
 // excludes the folder itself: somebody has named it.
 func (w *walker) above(folder string) {
-	top, err := filepath.Abs(folder)
-	if err != nil {
-		return
-	}
-	var within []string
-	for ; !IsRepository(top); top = filepath.Dir(top) {
-		if top == filepath.Dir(top) {
-			return // it is a part of none
-		}
-		within = slices.Insert(within, 0, filepath.Base(top))
-	}
-	if len(within) == 0 {
+	top, within, ok := checkout.Repository(folder)
+	if !ok || len(within) == 0 {
 		return
 	}
 	w.add(readOutside(top, ".git/info/exclude"), nil)
@@ -84,13 +76,6 @@ func (w *walker) above(folder string) {
 		return
 	}
 	w.within = within
-}
-
-// IsRepository reports whether a folder is the root of a git repository or of a
-// worktree of one.
-func IsRepository(folder string) bool {
-	_, err := os.Lstat(filepath.Join(folder, ".git"))
-	return err == nil
 }
 
 // readOutside reads a file of a folder that is not indexed, or nothing.
@@ -117,7 +102,7 @@ func (w *walker) folder(name string) error {
 }
 
 func (w *walker) file(name string, d fs.DirEntry) error {
-	if !d.Type().IsRegular() || w.ignored(name, false) {
+	if !d.Type().IsRegular() || path.Base(name) == ".git" || w.ignored(name, false) { // a worktree's is a file
 		return nil
 	}
 	info, err := d.Info()

@@ -87,6 +87,8 @@ func TestFolderOfARepositoryKeepsItsExclusions(t *testing.T) {
 // unfinished is an index before whose files cannot be taken over.
 type unfinished struct{}
 
+func (unfinished) meta() Meta { return Meta{} }
+
 func (unfinished) unchanged(found) (Entry, bool) { return Entry{}, false }
 
 func (unfinished) same(f found, _ string, _ []byte) (Entry, bool) {

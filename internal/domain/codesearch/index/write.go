@@ -21,10 +21,10 @@ import (
 //	sections × (offset u64, length u64), then the sections in the order below
 const (
 	magic   = "CSIX"
-	Version = 7
+	Version = 8
 
 	sectionMeta     = iota - 2 // JSON of Meta
-	sectionFiles               // per file: path, language, flags, lines, size, time, hash, chunks, text
+	sectionFiles               // per file: path, language, flags, lines, size, time, chunks, text, hashes
 	sectionChunks              // per chunk: file, lines, bytes, words, definitions
 	sectionDefined             // definitions
 	sectionTerms               // per term: offset of its text u32, of its postings u32×2, files or chunks that have it u32
@@ -100,7 +100,7 @@ func (m *merger) add(number int, e *Entry) {
 	for _, n := range []int{e.Lines, e.Size, int(e.Modified.UnixNano()), m.chunk, len(e.pieces), m.offset, len(e.text)} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
-	m.files = append(b, e.hash[:]...)
+	m.files = append(append(b, e.hash[:]...), e.blob[:]...)
 	m.texts = append(m.texts, e.text)
 	m.offset += len(e.text)
 	m.path(number, e.Path)

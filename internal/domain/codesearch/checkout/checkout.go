@@ -1,0 +1,161 @@
+// Package checkout reads what git says of a folder: the commit that is checked out, the
+// page of the repository, and which texts are in that commit. It reads git's files
+// itself, because a server may have no git, and with bounds, because a repository may
+// mean harm. Start with [At].
+package checkout
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// State is what git says of a folder: nothing outside of git.
+type State struct {
+	Commit string   // its id in hex digits; empty: there is none
+	Remote string   // https address of the repository's page, when it is on GitHub
+	Within []string // the folder's path in the repository
+
+	objects string // the repository's folder of them
+}
+
+var commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+
+// IsRepository reports whether a folder is the root of a git repository or of a
+// worktree of one.
+func IsRepository(folder string) bool {
+	_, err := os.Lstat(filepath.Join(folder, ".git"))
+	return err == nil
+}
+
+// Repository finds the repository that a folder is, or is a part of, and its path in
+// that.
+func Repository(folder string) (top string, within []string, ok bool) {
+	top, err := filepath.Abs(folder)
+	if err != nil {
+		return "", nil, false
+	}
+	for ; !IsRepository(top); top = filepath.Dir(top) {
+		if top == filepath.Dir(top) {
+			return "", nil, false
+		}
+		within = slices.Insert(within, 0, filepath.Base(top))
+	}
+	return top, within, true
+}
+
+// At reads what git says of a folder.
+func At(folder string) (c State) {
+	root, within, ok := Repository(folder)
+	if !ok {
+		return c
+	}
+	git := filepath.Join(root, ".git")
+	if text, err := read(git); err == nil { // a worktree: gitdir: PATH
+		git = strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
+		if !filepath.IsAbs(git) {
+			git = filepath.Join(root, git)
+		}
+	}
+	common := git
+	if text, err := read(filepath.Join(git, "commondir")); err == nil {
+		common = strings.TrimSpace(string(text))
+		if !filepath.IsAbs(common) {
+			common = filepath.Join(git, common)
+		}
+	}
+	head, err := read(filepath.Join(git, "HEAD"))
+	if err != nil {
+		return c
+	}
+	c.Commit = strings.TrimSpace(string(head))
+	if ref, ok := strings.CutPrefix(c.Commit, "ref: "); ok {
+		c.Commit = refOf(git, common, ref)
+	}
+	if !commitID.MatchString(c.Commit) {
+		c.Commit = ""
+	}
+	c.Remote, c.Within, c.objects = remoteOf(filepath.Join(common, "config")), within, filepath.Join(common, "objects")
+	return c
+}
+
+// refOf reads a branch: a file of its own, or a line of packed-refs.
+func refOf(git, common, ref string) string {
+	if !filepath.IsLocal(ref) {
+		return ""
+	}
+	for _, folder := range []string{git, common} {
+		if text, err := read(filepath.Join(folder, ref)); err == nil {
+			return strings.TrimSpace(string(text))
+		}
+	}
+	packed, err := read(filepath.Join(common, "packed-refs"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(packed)) {
+		if id, name, _ := strings.Cut(strings.TrimSpace(line), " "); name == ref {
+			return id
+		}
+	}
+	return ""
+}
+
+var github = regexp.MustCompile(`^(?:https://(?:[^@/]*@)?|git@|ssh://git@)github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?/?$`)
+
+// remoteOf returns the page of the remote "origin" when it is on GitHub. An
+// address's user and password are left out.
+func remoteOf(config string) string {
+	text, err := read(config)
+	if err != nil {
+		return ""
+	}
+	origin := false
+	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
+		line := strings.TrimSpace(s.Text())
+		if strings.HasPrefix(line, "[") {
+			origin = line == `[remote "origin"]`
+			continue
+		}
+		key, value, _ := strings.Cut(line, "=")
+		if origin && strings.TrimSpace(key) == "url" {
+			if m := github.FindStringSubmatch(strings.TrimSpace(value)); m != nil {
+				return "https://github.com/" + m[1]
+			}
+		}
+	}
+	return ""
+}
+
+// maxRead bounds what is read of any file.
+const maxRead = 64 << 20
+
+// read reads a regular file. It waits for nothing: a repository may have a named pipe
+// where a file is expected.
+func read(name string) ([]byte, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxRead))
+}
+
+func openRegular(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	return f, nil
+}
