@@ -2,6 +2,9 @@ package endpoint_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -114,6 +117,76 @@ func TestPageNamesEveryCode(t *testing.T) {
 	}
 	if diff := cmp.Diff(sources, listed); diff != "" {
 		t.Errorf("codes (-sources +page):\n%s", diff)
+	}
+}
+
+// section is the part of the page that describes the endpoint, in one line.
+func section(t *testing.T) string {
+	t.Helper()
+	_, rest, found := strings.Cut(page(t), "\n## POST /mcp/search\n")
+	text, _, ended := strings.Cut(rest, "\n## ")
+	if !found || !ended {
+		t.Fatal("the page has no section about POST /mcp/search")
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// states checks that the section states something, in these words.
+func states(t *testing.T, statements ...string) {
+	t.Helper()
+	text := section(t)
+	for _, s := range statements {
+		if !strings.Contains(text, s) {
+			t.Errorf("the page does not state: %s", s)
+		}
+	}
+}
+
+// TestPageDescribesTheProtocol: what is sent, what is answered, the limits, the headers,
+// the order of the checks, and the other paths.
+func TestPageDescribesTheProtocol(t *testing.T) {
+	states(t, "one JSON object in, one out.",
+		`{"results": [{"repository", "file_path", "start_line", "end_line", "match_snippet", "relevance_score", "symbol"?, "metadata": {"language", "last_updated", "commit", "indexed_at", "modified"?, "github_url"?}}], "took_ms": 3}`,
+		"`query` has 3 to 500 characters after white space around it was cut off", "`limit` is an integer from 1 to 20, default 5", "the body has 1,024 bytes at most",
+		"unknown fields are ignored, repeated ones are not JSON here", "Without `X-MCP-Version: 2` the line of the log is a warning, and the search is served.",
+		"has `X-MCP-Version: 2` and `X-Request-ID`", `An error is `+"`"+`{"error": {"code", "message", "retry_after"?}}`+"`",
+		"The checks run in this order: token, content type, size, JSON, query, limit.", "`GET /health` and `GET /mcp/health` answer 200 always")
+}
+
+// TestPageSaysWhyEveryOrigin: why pages of any origin may ask, and why that gives them
+// nothing by itself.
+func TestPageSaysWhyEveryOrigin(t *testing.T) {
+	states(t, "`Access-Control-Allow-Origin` is `*` because assistants that run in web pages of any origin are clients of this endpoint.",
+		"the endpoint reads no cookies", "without a token a page sees only repositories that were configured as `public`", "`Authorization` joins the headers that a page may send")
+}
+
+// TestRulesHaveComments: each function, type, constant and group of them in the file of
+// the rules.
+func TestRulesHaveComments(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "validate.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := 0
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if rules++; strings.TrimSpace(d.Doc.Text()) == "" {
+				t.Errorf("%s has no comment", d.Name.Name)
+			}
+		case *ast.GenDecl:
+			if d.Tok != token.IMPORT && strings.TrimSpace(d.Doc.Text()) == "" {
+				t.Errorf("the declarations at byte %d have no comment", d.Pos())
+			}
+			for _, s := range d.Specs {
+				if v, ok := s.(*ast.ValueSpec); ok && !strings.HasPrefix(v.Names[0].Name, "code") && strings.TrimSpace(v.Comment.Text()) == "" {
+					t.Errorf("%s has no comment", v.Names[0].Name)
+				}
+			}
+		}
+	}
+	if rules < 5 {
+		t.Errorf("only %d functions: the rules are elsewhere", rules)
 	}
 }
 

@@ -20,9 +20,9 @@ import (
 const (
 	minQuery     = 3    // shorter ones match everything
 	maxQuery     = 500  // longer ones are no questions
-	minLimit     = 1    //
+	minLimit     = 1    // a search for nothing is a mistake
 	maxLimit     = 20   // results that a reader looks through
-	defaultLimit = 5    //
+	defaultLimit = 5    // what a reader sees at once
 	maxBody      = 1024 // bytes; a query of 500 characters fits, unless they are all long
 )
 
@@ -41,6 +41,7 @@ type request struct {
 	limit int
 }
 
+// invalid is the answer to a request that breaks a rule: 400, whatever the rule is.
 func invalid(code, message string) error {
 	return &failure{http.StatusBadRequest, code, message, 0, nil}
 }
@@ -78,7 +79,8 @@ func (e *exchange) body() ([]byte, error) {
 }
 
 // parse reads a body. Unknown fields are ignored; repeated ones and bytes that
-// are not UTF-8 make it malformed.
+// are not UTF-8 make it malformed. What was asked is known, for the log, as soon as it
+// was read, whatever is wrong with it.
 func parse(body []byte) (asked request, err error) {
 	var fields map[string]json.RawMessage
 	if strictjson.Check(body) != nil || json.Unmarshal(body, &fields) != nil || fields == nil {
@@ -91,6 +93,8 @@ func parse(body []byte) (asked request, err error) {
 	return asked, err
 }
 
+// queryOf reads the query: required, a string, of so many characters without the white
+// space around it, as people count them.
 func queryOf(raw json.RawMessage) (string, error) {
 	var text *string
 	if json.Unmarshal(raw, &text) != nil || text == nil || *text == "" {
@@ -99,9 +103,9 @@ func queryOf(raw json.RawMessage) (string, error) {
 	query := strings.TrimFunc(*text, func(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' })
 	switch n := utf8.RuneCountInString(query); {
 	case n < minQuery:
-		return "", invalid(codeQuery, "Query must be at least 3 characters")
+		return query, invalid(codeQuery, "Query must be at least 3 characters")
 	case n > maxQuery:
-		return "", invalid(codeQuery, "Query must be at most 500 characters")
+		return query, invalid(codeQuery, "Query must be at most 500 characters")
 	}
 	return query, nil
 }
