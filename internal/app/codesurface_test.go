@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +141,22 @@ func TestCodeSearchPassesTheGate(t *testing.T) {
 	for _, want := range []string{`"UNAUTHENTICATED"`, `"RATE_LIMITED"`} {
 		if !strings.Contains(string(recorded), want) {
 			t.Errorf("the audit log has no %s:\n%s", want, recorded)
+		}
+	}
+}
+
+// TestEveryAnswerOfCodeSearchIsIdentified: also of the paths that all servers have.
+func TestEveryAnswerOfCodeSearchIsIdentified(t *testing.T) {
+	x := newCodeRig(t, quota.Limits{}, nil)
+	uuid := regexp.MustCompile(`^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$`)
+	for path, status := range map[string]int{"/ready": 200, "/nowhere": 404, "/mcp": 401, "/health": 200, "/mcp/nowhere": 404} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.url+path, nil)
+		must(t, err)
+		resp, err := testkit.Client.Do(r)
+		must(t, err)
+		must(t, resp.Body.Close())
+		if resp.StatusCode != status || resp.Header.Get("X-MCP-Version") != "2" || !uuid.MatchString(resp.Header.Get("X-Request-ID")) {
+			t.Errorf("%s: %d, version %q, id %q", path, resp.StatusCode, resp.Header.Get("X-MCP-Version"), resp.Header.Get("X-Request-ID"))
 		}
 	}
 }

@@ -185,14 +185,7 @@ func (p *platform) handler(d domain, server storage.Server, edge *mcpserver.Serv
 	own := p.queue.Bracket(s.Endpoint(endpoint.Options{
 		Enter: gate.New(options).EnterReading, CheckHost: origins.CheckHost, Loopback: local, Observer: p.metrics.Observer(d.name), Log: log,
 	}))
-	other := edge.Handler()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if endpoint.Serves(r.URL.Path) {
-			own.ServeHTTP(w, r)
-			return
-		}
-		other.ServeHTTP(w, r)
-	}), nil
+	return endpoint.Over(own, edge.Handler()), nil
 }
 
 // programs is whose share programs of this machine use that search without a

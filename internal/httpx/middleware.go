@@ -30,8 +30,8 @@ func (s ErrorWriter) Middleware(h http.Handler) http.Handler {
 // maxID is how long an id may be that is accepted from a caller.
 const maxID = 64
 
-// isSane reports whether an id is safe to log.
-func isSane(id string) bool {
+// KeepsID reports whether a caller's id of a request is kept: it is short, and safe to log.
+func KeepsID(id string) bool {
 	for i := range len(id) {
 		switch c := id[i]; {
 		case c >= '0' && c <= '9', c|0x20 >= 'a' && c|0x20 <= 'z', c == '.', c == '_', c == '-':
@@ -49,7 +49,7 @@ const requestID = "X-Request-Id"
 // otherwise, and returns it in the response.
 func identified(rec *recorder, r *http.Request) *http.Request {
 	id := r.Header.Get(requestID)
-	if !isSane(id) {
+	if !KeepsID(id) {
 		id = NewID()
 	}
 	rec.set(requestID, id)

@@ -75,6 +75,23 @@ func (s *handler) servicesNow() (states map[string]string, healthy bool) {
 // Serves reports whether a path is one of document 004's.
 func Serves(path string) bool { return path == healthPath || strings.HasPrefix(path, prefix) }
 
+// Over serves the endpoint's paths by one handler and all others by another, whose
+// answers have the endpoint's version and request id, too.
+func Over(own, other http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if Serves(r.URL.Path) {
+			own.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("X-MCP-Version", version)
+		if !httpx.KeepsID(r.Header.Get("X-Request-ID")) {
+			r = r.Clone(r.Context())
+			r.Header.Set("X-Request-ID", newUUID())
+		}
+		other.ServeHTTP(w, r)
+	})
+}
+
 // New returns a handler of the endpoint.
 func New(o Options) http.Handler {
 	if o.Log == nil {
@@ -161,10 +178,10 @@ func (e *exchange) search() error {
 	}
 	e.r = entered
 	asked, err := e.validate()
+	e.query = asked.query
 	if err != nil {
 		return err
 	}
-	e.query = asked.query
 	before := e.Now()
 	results, n, err := e.Search(e.r.Context(), e.caller(), asked.query, asked.limit)
 	e.searched, e.found = e.Now().Sub(before), n

@@ -498,6 +498,45 @@ func TestOneLineIsLogged(t *testing.T) {
 	}
 }
 
+// TestRefusedQueriesAreLogged: cut as others are, as far as they could be read.
+func TestRefusedQueriesAreLogged(t *testing.T) {
+	for body, want := range map[string]string{
+		query(strings.Repeat("ü", 501)):      strings.Repeat("ü", 100),
+		query(" ab "):                        "ab",
+		`{"query":"verify token","limit":0}`: "verify token",
+		`{"query":7}`:                        "",
+		`{"query":`:                          "",
+	} {
+		b := newBench()
+		if w := b.search(body); w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d", body, w.Code)
+		}
+		var line struct{ Query string }
+		if err := json.Unmarshal(b.log.Bytes(), &line); err != nil || line.Query != want {
+			t.Errorf("%s: %v, %q in the log, not %q", body, err, line.Query, want)
+		}
+	}
+}
+
+// TestOtherPathsAreIdentified: the version and a request's id are on every answer of the
+// server; an id that is safe to log is kept.
+func TestOtherPathsAreIdentified(t *testing.T) {
+	other := httpx.ErrorWriter{Log: slog.New(slog.DiscardHandler)}.Middleware(http.NotFoundHandler())
+	handler := endpoint.Over(endpoint.New(newBench().options), other)
+	for _, path := range []string{"/ready", "/mcp", "/nowhere", "/health"} {
+		for given, kept := range map[string]bool{"": false, "r-1": true, "a\tb": false} {
+			r := httptest.NewRequest(http.MethodGet, "http://localhost:3106"+path, nil)
+			r.Header.Set("X-Request-ID", given)
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			id := w.Header().Get("X-Request-ID")
+			if w.Header().Get("X-MCP-Version") != "2" || kept && id != given || !kept && !uuid.MatchString(id) || r.Header.Get("X-Request-ID") != given {
+				t.Errorf("%s, given %q: version %q, id %q", path, given, w.Header().Get("X-MCP-Version"), id)
+			}
+		}
+	}
+}
+
 func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		b := newBench()
