@@ -31,6 +31,7 @@ type Options struct {
 type Server struct {
 	options Options
 	store   Store
+	meaning *embed.Searcher // nil: the store has none
 }
 
 // New makes the domain. Indexes are opened when they are first needed, and again
@@ -39,10 +40,12 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Store == nil {
-		o.Store = newFolder(o.Folder, o.Repositories, &embed.Searcher{Service: o.Embeddings, Now: o.Now})
+	s := &Server{options: o, store: o.Store}
+	if s.store == nil {
+		s.meaning = &embed.Searcher{Service: o.Embeddings, Now: o.Now}
+		s.store = newFolder(o.Folder, o.Repositories, s.meaning)
 	}
-	return &Server{options: o, store: o.Store}
+	return s
 }
 
 // Policy declares that the domain has no roles or masked fields of its own: a
@@ -67,24 +70,34 @@ func (noReceipts) Of(context.Context, confirm.ID) (tool.ReceiptStore, bool, erro
 	return nil, false, nil
 }
 
-// Ready checks that an index can be read.
+// Ready checks that an index can be read. Everyone may ask for it: its error names no
+// repository.
 func (s *Server) Ready(ctx context.Context) error {
-	indexed, err := s.indexed(ctx)
-	if err == nil && indexed == 0 {
-		err = errNotIndexed.New("No repository is indexed.")
+	indexed, unreadable, err := s.indexed(ctx)
+	switch {
+	case err != nil || indexed > 0:
+		return err
+	case len(unreadable) > 0 && errors.Is(unreadable[0].Err, index.ErrVersion):
+		return errNotIndexed.New("No repository has an index that can be read: %v.", unreadable[0].Err).Because(unreadable[0].Err)
+	case len(unreadable) > 0: // the text may name a folder
+		return errNotIndexed.New("No repository has an index that can be read.").Because(unreadable[0].Err)
 	}
-	return err
+	return errNotIndexed.New("No repository is indexed.")
 }
 
-// indexed is how many repositories have an index.
-func (s *Server) indexed(ctx context.Context) (n int, err error) {
-	all, err := s.store.Describe(ctx, s.names(func(Repository) bool { return true }))
-	for _, d := range all {
-		if d.Err == nil {
+// indexed is how many repositories have an index, and which have one that cannot be read.
+func (s *Server) indexed(ctx context.Context) (n int, unreadable []Missing, err error) {
+	names := s.names(func(Repository) bool { return true })
+	all, err := s.store.Describe(ctx, names)
+	for i, d := range all {
+		switch {
+		case d.Err == nil:
 			n++
+		case !errors.Is(d.Err, ErrNoIndex):
+			unreadable = append(unreadable, Missing{names[i], d.Err})
 		}
 	}
-	return n, err
+	return n, unreadable, err
 }
 
 // names are those of the repositories that a condition holds for.
@@ -99,7 +112,7 @@ func (s *Server) names(holds func(Repository) bool) (names []string) {
 
 // Check says for operators what the store is, and how many repositories are indexed.
 func (s *Server) Check(ctx context.Context) (string, error) {
-	indexed, err := s.indexed(ctx)
+	indexed, unreadable, err := s.indexed(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -112,6 +125,9 @@ func (s *Server) Check(ctx context.Context) (string, error) {
 			return "", err
 		}
 		said += " in " + version
+	}
+	for _, m := range unreadable {
+		said += fmt.Sprintf("; the index of %s cannot be read: %v", m.Name, m.Err)
 	}
 	return said, nil
 }
@@ -147,8 +163,14 @@ const (
 	refreshRatio = 20
 )
 
-// Run keeps the indexes current until the context ends, where the options say so.
+// Run keeps the indexes current until the context ends, where the options say so. A
+// service of embeddings that begins to fail is logged, once until it answers again.
 func (s *Server) Run(ctx context.Context, log *slog.Logger) {
+	if s.meaning != nil {
+		s.meaning.OnFailure(func(err error) {
+			log.Warn("the service of embeddings does not answer: searches go by words alone", "error", err)
+		})
+	}
 	if !s.options.Maintain {
 		return
 	}

@@ -39,7 +39,7 @@ const healthLimit = 2 * time.Second
 func (s *Server) services() (states map[string]string, healthy bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), healthLimit)
 	defer cancel()
-	indexed, err := s.indexed(ctx)
+	indexed, _, err := s.indexed(ctx)
 	state := "ready"
 	switch {
 	case err != nil:

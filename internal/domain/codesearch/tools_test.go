@@ -3,13 +3,17 @@ package codesearch_test
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/domain/codesearch"
 	"countersign.dev/internal/domain/codesearch/embed"
+	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/domaintest"
 )
@@ -44,10 +48,16 @@ func newHarness(t *testing.T, service embed.Service) harness {
 	return harness{t, domaintest.Open(t, "codesearch", s)}
 }
 
+// raw is the answer to a call.
+func (d harness) raw(tool, format string, args ...any) string {
+	d.Helper()
+	return string(d.h.Encode(d.h.Call(testkit.As(d.T, "nina", "employee"), tool, json.RawMessage(fmt.Sprintf(format, args...)))))
+}
+
 func (d harness) ask(tool, format string, args ...any) (e envelope) {
 	d.Helper()
-	encoded := d.h.Encode(d.h.Call(testkit.As(d.T, "nina", "employee"), tool, json.RawMessage(fmt.Sprintf(format, args...))))
-	if err := json.Unmarshal(encoded, &e); err != nil || len(e.Data) == 0 {
+	encoded := d.raw(tool, format, args...)
+	if err := json.Unmarshal([]byte(encoded), &e); err != nil || len(e.Data) == 0 {
 		d.Fatalf("%s: %v: %s", tool, err, encoded)
 	}
 	return e
@@ -110,5 +120,54 @@ func TestEmbeddingsAwayIsANote(t *testing.T) {
 	rows, e := d.search(`{"query":"verify7"}`)
 	if len(rows) == 0 || rows[0].FilePath != "auth/token07.go" || !strings.Contains(e.Metadata.Hint, embed.NoteDown) {
 		t.Errorf("%d places, hint %q", len(rows), e.Metadata.Hint)
+	}
+}
+
+// TestFailingEmbeddingsAreLoggedOnce: until the service has answered again, as a warning.
+func TestFailingEmbeddingsAreLoggedOnce(t *testing.T) {
+	fails := true
+	var logs testkit.Logs
+	clock := time.Now()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if fails {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		_, _ = w.Write([]byte(`{"data":[{"index":0,"embedding":[1,2]}]}`))
+	}))
+	t.Cleanup(service.Close)
+	o := two(t)
+	o.Embeddings, o.Now = embed.Service{BaseURL: service.URL + "/v1", Model: "small"}, func() time.Time { return clock }
+	s, d := served(t, o)
+	s.Run(t.Context(), slog.New(slog.NewTextHandler(&logs, nil)))
+	for _, fails = range []bool{true, true, false, true, true} {
+		clock = clock.Add(time.Minute)
+		d.search(`{"query":"seal"}`)
+	}
+	if text := logs.String(); strings.Count(text, "level=WARN") != 2 || strings.Count(text, "embeddings") < 2 || !strings.Contains(text, "502") {
+		t.Errorf("two failures began; logged:\n%s", text)
+	}
+}
+
+// TestCheckSaysWhyAnIndexIsNotRead: for operators with the repository's name, for everyone
+// without.
+func TestCheckSaysWhyAnIndexIsNotRead(t *testing.T) {
+	o := two(t)
+	file := index.FileOf(o.Folder, "indexed")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[4]++ // the version
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := served(t, o)
+	if err := s.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "another version") || !strings.Contains(err.Error(), "countersign index") || strings.Contains(err.Error(), "indexed:") {
+		t.Errorf("got %v", err)
+	}
+	indexInto(t, o, o.Repositories[1], time.Now())
+	if said, err := s.Check(t.Context()); err != nil || !strings.HasPrefix(said, "1 of 2 repositories are indexed; the index of indexed cannot be read: the index has another version") {
+		t.Errorf("got %q, %v", said, err)
 	}
 }

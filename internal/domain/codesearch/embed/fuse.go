@@ -43,9 +43,11 @@ type Searcher struct {
 	Now   func() time.Time // for the pause after a failure; nil: the clock
 	Limit time.Duration    // for the vector of a query; zero: 800 ms
 
-	mu     sync.Mutex
-	silent time.Time // until then it is not asked
-	loaded map[string]*cached
+	mu      sync.Mutex
+	silent  time.Time // until then it is not asked
+	failed  func(error)
+	failing bool // since the last answer
+	loaded  map[string]*cached
 }
 
 type cached struct {
@@ -99,16 +101,37 @@ func (s *Searcher) ask(ctx context.Context, text string) (vector, bool) {
 	limited, cancel := context.WithTimeout(ctx, cmp.Or(s.Limit, searchLimit))
 	defer cancel()
 	made, err := s.Embed(limited, []string{text})
+	if ctx.Err() == nil {
+		s.answered(err, now().Add(pause))
+	}
 	if err != nil {
-		if ctx.Err() == nil {
-			s.mu.Lock()
-			s.silent = now().Add(pause)
-			s.mu.Unlock()
-		}
 		return vector{}, false
 	}
 	v := newVector(made[0])
 	return v, v.scale != 0
+}
+
+// OnFailure sets what is called when the service begins to fail: once until it has answered
+// again.
+func (s *Searcher) OnFailure(failed func(error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = failed
+}
+
+// answered notes whether the service answered. After a failure it is left alone until a
+// time.
+func (s *Searcher) answered(err error, until time.Time) {
+	s.mu.Lock()
+	begins := err != nil && !s.failing
+	if s.failing = err != nil; s.failing {
+		s.silent = until
+	}
+	failed := s.failed
+	s.mu.Unlock()
+	if begins && failed != nil {
+		failed(err)
+	}
 }
 
 // vectorsOf returns the vectors of an index, or nil when there are none for its
