@@ -259,6 +259,20 @@ func aboutField(f result.Field) string {
 	return strings.Join(said, ", ")
 }
 
+// TestConstraintsAreWhole: limits of a length say those that there are.
+func TestConstraintsAreWhole(t *testing.T) {
+	for want, field := range map[string]schema{
+		"string, 1 to 9 characters":     {"type": "string", "minLength": 1.0, "maxLength": 9.0},
+		"string, not empty":             {"type": "string", "minLength": 1.0},
+		"string, at least 2 characters": {"type": "string", "minLength": 2.0},
+		"string, at most 9 characters":  {"type": "string", "maxLength": 9.0},
+	} {
+		if got := constraints(field); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 // constraints describes the values that a field accepts.
 func constraints(field schema) string {
 	said := []string{typeOf(field)}
@@ -269,9 +283,15 @@ func constraints(field schema) string {
 	}
 	add("format", "%s")
 	add("enum", "one of %s")
-	if least, ok := field["minLength"]; ok {
-		said = append(said, plain(least)+" to "+plain(field["maxLength"])+" characters")
-	} else {
+	least, atLeast := field["minLength"]
+	most, atMost := field["maxLength"]
+	switch {
+	case atLeast && atMost:
+		said = append(said, plain(least)+" to "+plain(most)+" characters")
+	case plain(least) == "1":
+		said = append(said, "not empty")
+	default:
+		add("minLength", "at least %s characters")
 		add("maxLength", "at most %s characters")
 	}
 	add("minimum", "at least %s")

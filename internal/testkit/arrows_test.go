@@ -74,16 +74,17 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// it answers the gateway in envelopes and other clients as document 002 says, and so wraps two runners.
 	"internal/domain/tasks/dialect": {ours: []string{"access", "domain/tasks/record", "fault", "result", "schema/envelope", "tool"}},
 	// code search has no changes, and says so with the types of confirmations; its endpoint speaks document 004's own wire format.
-	"internal/domain/codesearch":          {ours: []string{"access", "confirm", "domain/codesearch/embed", "domain/codesearch/endpoint", "domain/codesearch/index", "domain/codesearch/query", "fault", "result", "tool"}},
+	"internal/domain/codesearch":          {ours: []string{"access", "confirm", "domain/codesearch/embed", "domain/codesearch/endpoint", "domain/codesearch/glob", "domain/codesearch/index", "domain/codesearch/query", "fault", "result", "tool"}},
 	"internal/domain/codesearch/build":    {ours: []string{"domain/codesearch/embed", "domain/codesearch/index", "fault"}},
 	"internal/domain/codesearch/embed":    {ours: []string{"domain/codesearch/index", "domain/codesearch/query"}},
 	"internal/domain/codesearch/endpoint": {ours: []string{"access", "fault", "httpx", "strictjson", "telemetry"}},
 	// compressed texts, kinds of files and git's rules of what is ignored are formats of others.
 	"internal/domain/codesearch/checkout": {},
 	"internal/domain/codesearch/index":    {ours: []string{"domain/codesearch/checkout", "domain/codesearch/chunk", "domain/codesearch/words"}, outside: []string{"github.com/go-enry/go-enry/v2/data", "github.com/go-git/go-git/v5/plumbing/format/gitignore", "github.com/klauspost/compress"}},
-	"internal/domain/codesearch/elastic":  {ours: []string{"domain/codesearch", "domain/codesearch/index", "domain/codesearch/query", "elasticsearch", "fault"}, outside: []string{"github.com/elastic/"}},
-	"internal/domain/codesearch/query":    {ours: []string{"domain/codesearch/index", "domain/codesearch/words"}},
+	"internal/domain/codesearch/elastic":  {ours: []string{"domain/codesearch", "domain/codesearch/glob", "domain/codesearch/index", "domain/codesearch/query", "elasticsearch", "fault"}, outside: []string{"github.com/elastic/"}},
+	"internal/domain/codesearch/query":    {ours: []string{"domain/codesearch/glob", "domain/codesearch/index", "domain/codesearch/words"}},
 	"internal/domain/codesearch/chunk":    {},
+	"internal/domain/codesearch/glob":     {},
 	"internal/domain/codesearch/words":    {ours: []string{"english"}},
 	// a store implements its domain's interface, and no domain knows a driver.
 	"internal/domain/sales/sqlite":    {ours: []string{"access", "company", "domain/sales", "sqlite"}},

@@ -169,14 +169,14 @@ func TestLinksAreToLinesOfTheCommit(t *testing.T) {
 	}
 }
 
-// TestFileLinesAreBounded: 400 at most, also when more are asked for, and none after the
-// end of the file.
+// TestFileLinesAreBounded: 400 at most, also when more are asked for. What no file can have
+// is refused, and what this one does not have, with how many lines it has.
 func TestFileLinesAreBounded(t *testing.T) {
 	o := two(t)
 	write(t, o.Repositories[0].Path, "long.txt", strings.Repeat("a line\n", 1000))
 	indexInto(t, o, o.Repositories[0], time.Now())
 	_, d := served(t, o)
-	for given, want := range map[string][2]int{"": {1, 400}, `,"end_line":401`: {1, 400}, `,"start_line":2,"end_line":401`: {2, 401}, `,"start_line":700`: {700, 1000}, `,"start_line":5000`: {5000, 4999}, `,"start_line":9,"end_line":3`: {9, 8}} {
+	for given, want := range map[string][2]int{"": {1, 400}, `,"end_line":401`: {1, 400}, `,"start_line":2,"end_line":401`: {2, 401}, `,"start_line":700`: {700, 1000}} {
 		var lines codesearch.FileLines
 		if err := json.Unmarshal(d.ask("get_file_lines", `{"repository":"indexed","file_path":"/./long.txt"%s}`, given).Data, &lines); err != nil {
 			t.Fatal(err)
@@ -184,6 +184,42 @@ func TestFileLinesAreBounded(t *testing.T) {
 		if lines.StartLine != want[0] || lines.EndLine != want[1] || strings.Count(lines.Text, "\n") != want[1]-want[0]+1 || lines.TotalLines != 1000 {
 			t.Errorf("%s: %d to %d of %d, %d lines", given, lines.StartLine, lines.EndLine, lines.TotalLines, strings.Count(lines.Text, "\n"))
 		}
+	}
+}
+
+// TestLinesThatAreNotThereAreRefused: with how many there are.
+func TestLinesThatAreNotThereAreRefused(t *testing.T) {
+	o := two(t)
+	write(t, o.Repositories[0].Path, "three.txt", "a\nb\nc")
+	write(t, o.Repositories[0].Path, "empty.txt", "")
+	indexInto(t, o, o.Repositories[0], time.Now())
+	_, d := served(t, o)
+	for given, want := range map[string]string{
+		`"three.txt","start_line":4`:              "The file has 3 lines: there is no line 4.",
+		`"three.txt","start_line":4,"end_line":9`: "The file has 3 lines: there is no line 4.",
+		`"three.txt","start_line":3,"end_line":2`: "The last line is before the first.",
+		`"three.txt","start_line":3,"end_line":9`: "",
+		`"three.txt","end_line":1`:                "",
+		`"empty.txt"`:                             "",
+		`"empty.txt","start_line":2`:              "The file has 0 lines: there is no line 2.",
+	} {
+		text := d.raw("get_file_lines", `{"repository":"indexed","file_path":%s}`, given)
+		if refused := strings.Contains(text, `"INVALID_INPUT"`); refused != (want != "") || !strings.Contains(text, want) {
+			t.Errorf("%s: %s, not %q", given, text, want)
+		}
+	}
+}
+
+// TestPatternsThatFindNothingAreRefused: with what to do.
+func TestPatternsThatFindNothingAreRefused(t *testing.T) {
+	_, d := served(t, two(t))
+	for path, want := range map[string]string{"{seal0,seal1}.go": "braces", "[": "no valid pattern"} {
+		if text := d.raw("search_code", `{"query":"seal","path":%q}`, path); !strings.Contains(text, `"INVALID_INPUT"`) || !strings.Contains(text, want) {
+			t.Errorf("%s: %s", path, text)
+		}
+	}
+	if rows, _ := d.search(`{"query":"seal","path":"**/seal1.go"}`); len(rows) == 0 || rows[0].FilePath != "seal1.go" {
+		t.Errorf("any depth: %+v", rows)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
 )
 
@@ -44,6 +45,9 @@ type getFileLines struct {
 // getFileLines reads from the index, so that only what was indexed can be read,
 // whatever the path says.
 func (s *Server) getFileLines(ctx context.Context, in getFileLines) (FileLines, error) {
+	if in.EndLine != 0 && in.EndLine < max(1, in.StartLine) {
+		return FileLines{}, fault.InvalidInput.New("The last line is before the first.").Instruct("Give start_line as the smaller number, or leave end_line out.").Fields("start_line", "end_line")
+	}
 	scope, err := scopeIn(ctx)
 	if err != nil {
 		return FileLines{}, err
@@ -61,14 +65,16 @@ func (s *Server) getFileLines(ctx context.Context, in getFileLines) (FileLines, 
 	case err != nil:
 		return FileLines{}, err
 	}
+	if in.StartLine > max(1, f.Lines) {
+		return FileLines{}, fault.InvalidInput.New("The file has %d lines: there is no line %d.", f.Lines, in.StartLine).Instruct("Ask for lines that the file has.").Fields("start_line")
+	}
 	lines := FileLines{Repository: names[0], FilePath: f.Path, TotalLines: f.Lines}
 	lines.cut(f.Text, max(1, in.StartLine), in.EndLine)
 	lines.Metadata = metadata(&f.Meta, &f.File, lines.StartLine, lines.EndLine)
 	return lines, nil
 }
 
-// cut keeps some lines. A range after the end of the file is empty: its last line
-// is before its first.
+// cut keeps some lines. Of an empty file it has none: its last line is before its first.
 func (l *FileLines) cut(text []byte, from, to int) {
 	if to == 0 || to > from+MaxLines-1 {
 		to = from + MaxLines - 1

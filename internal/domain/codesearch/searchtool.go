@@ -3,12 +3,15 @@ package codesearch
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/domain/codesearch/glob"
 	"countersign.dev/internal/domain/codesearch/query"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
 )
 
@@ -72,7 +75,7 @@ func (s *Server) searchTools() []tool.Tool {
 type searchCode struct {
 	Query      string `json:"query" jsonschema:"minLength=1" jsonschema_description:"A name or a question" field:"aka=about|how|where"`
 	Repository string `json:"repository,omitempty" jsonschema_description:"Only this repository" field:"from=list_repositories:name"`
-	Path       string `json:"path,omitempty" jsonschema_description:"Only this folder or file, or a pattern such as internal/*/auth*"`
+	Path       string `json:"path,omitempty" jsonschema_description:"Only this folder or file, or a pattern such as internal/*/auth* or **/*_test.go"`
 	Language   string `json:"language,omitempty" jsonschema_description:"Only this language, such as Go"`
 	MaxTokens  int    `json:"max_tokens,omitempty" jsonschema:"minimum=200,maximum=20000,default=4000" jsonschema_description:"About how long the places may be; longer snippets are cut, and what has no room is on the next page"`
 	Explain    bool   `json:"explain,omitempty" jsonschema_description:"Show what each score is made of"`
@@ -95,6 +98,9 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 		Text: in.Query, Limit: min(first+w.Limit, query.MaxHits), Repository: in.Repository, Path: in.Path, Language: in.Language, Explain: in.Explain,
 		Snippet: max(minSnippet, perToken*(budget/max(1, w.Limit-1)-besideSnippet)),
 	}
+	if err := checkPath(in.Path); err != nil {
+		return nil, err
+	}
 	all, err := s.find(ctx, scope, q)
 	if err != nil {
 		return nil, err
@@ -109,6 +115,18 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 	tool.Fit(ctx, fitting(rows, budget))
 	s.remark(ctx, all, w.After != nil && len(rows) > 0 && w.After.Stamp != all.stamp)
 	return rows, nil
+}
+
+// checkPath refuses a pattern that would find nothing, whatever is there.
+func checkPath(path string) error {
+	r := query.Request{Path: path}
+	switch err := glob.Check(r.Pattern()); {
+	case errors.Is(err, glob.ErrAlternatives):
+		return fault.InvalidInput.New("A path has no alternatives in braces.").Instruct("Leave the braces out, or search once for each alternative.").Fields("path")
+	case err != nil:
+		return fault.InvalidInput.New("The path is no valid pattern.").Instruct("Close the brackets of the pattern, or leave them out: * is a part of a name, ** any number of folders, ? a character, [a-z] one of some.").Fields("path")
+	}
+	return nil
 }
 
 // fitting is how many rows a budget has room for.

@@ -144,7 +144,7 @@ func source(name string) codesearch.Repository {
 }
 
 // filters of paths, good and bad ones.
-var paths = []string{"", "query.go", "doc.go", "*.go", "*_test.go", "testdata", "testdata/*", "test*/fuzz", "/", "./index.go", "s*h.go", "[a-m]*", "[^a-m]*.go", "[", "a[", "?pen.go", "o\\pen.go", "*/*/*", "testdata/fuzz/*/*", "no+such", "sta(e", "[r-s][ec]*.go", "."}
+var paths = []string{"", "query.go", "doc.go", "*.go", "*_test.go", "testdata", "testdata/*", "test*/fuzz", "/", "./index.go", "s*h.go", "[a-m]*", "[^a-m]*.go", "[", "a[", "?pen.go", "o\\pen.go", "*/*/*", "testdata/fuzz/*/*", "no+such", "sta(e", "**/*.go", "testdata/**", "**/fuzz/*", "**", "test**/fuzz", "{a,b}", "[r-s][ec]*.go", "."}
 
 // TestStoresAnswerAlike: to the last byte, where the candidates are all that match.
 func TestStoresAnswerAlike(t *testing.T) {

@@ -1,19 +1,22 @@
 package elastic
 
 import (
-	"path"
+	"slices"
 	"strings"
+
+	"countersign.dev/internal/domain/codesearch/glob"
 )
 
 // expressionOf writes a pattern of paths as a regular expression of the engine, with
 // the meaning that it has for the index on this machine: it matches a path, or one of
-// its folders; without a slash in it, a file's own name too. ok is false for a pattern
+// its folders; without a slash in it, a file's own name too; a part ** is any number of
+// folders. ok is false for a pattern
 // without wildcards, and for one that is none.
 func expressionOf(pattern string) (expression string, ok bool) {
-	if _, err := path.Match(pattern, ""); err != nil || !strings.ContainsAny(pattern, "*?[") {
+	if !glob.IsPattern(pattern) {
 		return "", false
 	}
-	e := expressionWriter{rest: []rune(pattern)}
+	e := expressionWriter{rest: []rune(shortest(pattern)), deep: glob.HasAnyDepth(pattern)}
 	for len(e.rest) > 0 && !e.bad {
 		e.next()
 	}
@@ -24,14 +27,26 @@ func expressionOf(pattern string) (expression string, ok bool) {
 	return expression, !e.bad
 }
 
+// shortest leaves one of several parts ** after each other.
+func shortest(pattern string) string {
+	parts := slices.CompactFunc(strings.Split(pattern, "/"), func(a, b string) bool { return a == "**" && b == "**" })
+	return strings.Join(parts, "/")
+}
+
 // expressionWriter writes the parts of a valid pattern.
 type expressionWriter struct {
 	strings.Builder
 	rest []rune
+	deep bool // a part ** is any number of folders
+	in   bool // something of the present part was written
 	bad  bool // a range that begins after its end, which the engine refuses
 }
 
 func (e *expressionWriter) next() {
+	if e.deep && e.anyDepth() {
+		return
+	}
+	e.in = e.rest[0] != '/'
 	switch e.rest[0] {
 	case '*':
 		e.WriteString("[^/]*")
@@ -44,6 +59,25 @@ func (e *expressionWriter) next() {
 	default:
 		e.WriteString(literal(string(e.character())))
 	}
+}
+
+// anyDepth writes a part ** at which the rest begins: folders with their slashes, or at
+// the end all that is below.
+func (e *expressionWriter) anyDepth() bool {
+	switch rest := string(e.rest); {
+	case rest == "/**":
+		e.WriteString("(/.*)?")
+		e.rest = nil
+	case !e.in && rest == "**":
+		e.WriteString(".*")
+		e.rest = nil
+	case !e.in && strings.HasPrefix(rest, "**/"):
+		e.WriteString("([^/]+/)*")
+		e.rest = e.rest[3:]
+	default:
+		return false
+	}
+	return true
 }
 
 // character takes the next character, which a backslash may be before.

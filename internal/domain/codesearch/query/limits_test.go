@@ -7,21 +7,6 @@ import (
 	"testing"
 )
 
-// TestPathFilters: a path, what is below it, and patterns of paths and of names.
-func TestPathFilters(t *testing.T) {
-	for _, c := range []struct {
-		pattern string
-		want    bool
-	}{
-		{"src/auth/token.go", true}, {"src/auth", true}, {"src", true}, {"src/au", false}, {"auth", false},
-		{"src/*/token.go", true}, {"src/a*", true}, {"src/*", true}, {"*.go", true}, {"token*", true}, {"src/*.go", false}, {"*.ts", false}, {"[", false},
-	} {
-		if got := under("src/auth/token.go", c.pattern); got != c.want {
-			t.Errorf("%s: %t", c.pattern, got)
-		}
-	}
-}
-
 // TestKindsThatComeLater: each kind of file that is rarely sought says so in its score.
 func TestKindsThatComeLater(t *testing.T) {
 	body := "package p\n\nfunc seal() {\n\tcursor(sealed)\n" + filler(8) + "}\n"

@@ -1,9 +1,10 @@
 package query
 
 import (
-	"path"
 	"strings"
 	"sync"
+
+	"countersign.dev/internal/domain/codesearch/glob"
 )
 
 // search is one search.
@@ -71,7 +72,7 @@ func permitted(s Shard, r Request) []bool {
 	pattern := r.Pattern()
 	for i := range s.Files {
 		f := &s.Files[i]
-		all[i] = (r.Language == "" || strings.EqualFold(f.Language, r.Language)) && (pattern == "" || under(f.Path, pattern))
+		all[i] = (r.Language == "" || strings.EqualFold(f.Language, r.Language)) && (pattern == "" || glob.Matches(f.Path, pattern))
 	}
 	return all
 }
@@ -85,23 +86,6 @@ func Permitted(s Shard, r Request) func(chunk int) bool {
 // permits reports whether the filters let a chunk through.
 func (s *shardSearch) permits(chunk int) bool {
 	return s.permitted == nil || s.permitted[s.Chunks[chunk].File]
-}
-
-// under reports whether a path is that of the pattern, below it, or matches it.
-func under(name, pattern string) bool {
-	if name == pattern || strings.HasPrefix(name, pattern+"/") {
-		return true
-	}
-	if !strings.ContainsAny(pattern, "*?[") {
-		return false
-	}
-	for at := name; at != "." && at != "/"; at = path.Dir(at) {
-		if ok, _ := path.Match(pattern, at); ok {
-			return true
-		}
-	}
-	ok, _ := path.Match(pattern, path.Base(name))
-	return ok
 }
 
 // has is the groups that a chunk has, itself or in its file's path.
