@@ -20,8 +20,8 @@ type Budget struct {
 	RemainingAmount float64    `json:"remaining_amount" jsonschema_description:"Negative when overspent" field:"label=Remaining budget,unit=USD,aka=left|unused|unspent,aka.negative=overspent|overspend|over budget|over their budget|over,aka.positive=underspent|underspend|under"`
 	UtilizationPct  float64    `json:"utilization_pct" jsonschema_description:"Spent, in per cent of the budget" field:"label=Used,unit=percent,aka=utilisation|percentage|share"`
 	Status          string     `json:"status" jsonschema:"enum=draft,enum=approved,enum=active,enum=closed" jsonschema_description:"A draft with submitted_by waits for approval"`
-	SubmittedBy     *string    `json:"submitted_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
-	ApprovedBy      *string    `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
+	SubmittedBy     *string    `json:"submitted_by" jsonschema:"oneof_type=string;null,format=email" jsonschema_description:"E-mail address"`
+	ApprovedBy      *string    `json:"approved_by" jsonschema:"oneof_type=string;null,format=email" jsonschema_description:"E-mail address"`
 	ApprovedAt      *time.Time `json:"approved_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 	Quarters        []Quarter  `json:"quarters" jsonschema_description:"The quarters add up to the year"`
 }

@@ -21,7 +21,7 @@ type ExpenseReport struct {
 	Status       string     `json:"status" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed"`
 	TotalAmount  float64    `json:"total_amount" jsonschema:"minimum=0" jsonschema_description:"The sum of the items in USD" db:"-" field:"label=Total,unit=USD,amount,aka=cost|spent|spend"`
 	SubmittedAt  *time.Time `json:"submitted_at" jsonschema:"oneof_type=string;null" field:"label=Submitted"`
-	ApprovedBy   *string    `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
+	ApprovedBy   *string    `json:"approved_by" jsonschema:"oneof_type=string;null,format=email" jsonschema_description:"E-mail address"`
 }
 
 // reportKey is a report's sort key in lists.

@@ -27,7 +27,7 @@ type Invoice struct {
 	DueDate       string     `json:"due_date" jsonschema:"format=date" field:"aka=overdue"`
 	SubmittedBy   string     `json:"submitted_by" jsonschema:"format=email"`
 	SubmittedAt   time.Time  `json:"submitted_at" field:"show=detail"`
-	ApprovedBy    *string    `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
+	ApprovedBy    *string    `json:"approved_by" jsonschema:"oneof_type=string;null,format=email" jsonschema_description:"E-mail address"`
 	ApprovedAt    *time.Time `json:"approved_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 }
 
