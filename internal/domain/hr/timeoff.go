@@ -35,7 +35,7 @@ func (s *Server) timeOff() []tool.Tool {
 		Allow: everyone, Synonyms: []string{"pto", "vacation", "holiday", "leave", "day off", "sick day"},
 		Lacks: []tool.Lack{{
 			Said: `\b(time off|vacation|leave|holiday|pto) requests?\b|\brequest(ing)? (time off|vacation|leave)\b|\b(on|booking|book) (vacation|leave|holiday)\b` +
-				`|\b(is|are|be|anyone|anybody|who|them|team) (out|off|away|absent|sick)\b|\bout of (the )?office\b|\btake .*\boff\b|\b(day|tomorrow|today|week|afternoon|morning|month) off$`,
+				`|^(\w+ ){0,3}(approve|reject|deny|grant|cancel)\b.*\b(time off|vacation|leave|pto|holidays?)\b|\b(is|are|be|anyone|anybody|who|them|team) (out|off|away|absent|sick)\b|\bout of (the )?office\b|\btake .*\boff\b|\b(day|tomorrow|today|week|afternoon|morning|month) off$`,
 			Tell: "Only balances of time off are kept here: requests and absences are not",
 		}, {
 			Said: `\b(team|everyone|everybody|people|employees|staff|department|reports?)('?s)?\b.*\b(time off|vacation|pto|leave|holidays?)\b|\b(time off|vacation|pto|leave|holidays?)\b.*\b(of|by|for|does|do) (\w+ ){0,2}(team|everyone|everybody|people|employees|staff|department|reports)\b|\bwho has\b.*\b(time off|vacation|pto|leave|holidays?)\b`,

@@ -10,10 +10,12 @@ import (
 var (
 	// Detail, "tell me more about the first", asks for one of what was shown.
 	Detail = regexp.MustCompile(`(?i)^(?:show |tell |give )?(?:me )?(?:(?:more|the|all)?(?: details?)? ?(?:about|on|of)|^open|^read|^view) the (first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?: \w*[^\Ws])?\W*$`)
+	// Pays, "what do we pay Ada?", is of a person or a supplier.
+	Pays = regexp.MustCompile(`^(?i:what|how much) (?i:do|did) we (?i:pay) ([A-Z][a-z][\w'-]*(?: [A-Z][\w'-]+)?)\b`)
 	// LastOne, "open the last one", is of a row and no page.
 	LastOne = regexp.MustCompile(`(?i)^(?:please )?(?:open|show|view|read|close|delete|remove|approve)(?: me)? the last one\b`)
 	// Inside, "what items are in it?", asks for all of one thing.
-	Inside = regexp.MustCompile(`(?i)^(?:and )?what (?:items )?does it (?:contain|have|include)\W*$|^(?:and )?(?:what (?:items |lines )?(?:is|are|'s) in|show (?:me )?(?:the )?(?:items|lines|details) (?:in|of)|(?:more )?details (?:of|on|about)) it\W*$|^(?:show |give )?(?:me )?(?:the |more )?details\W*$`)
+	Inside = regexp.MustCompile(`(?i)^(?:and )?show (?:me )?its (?:items|lines|details)\W*$|^(?:and )?what (?:items )?does it (?:contain|have|include)\W*$|^(?:and )?(?:what (?:items |lines )?(?:is|are|'s) in|show (?:me )?(?:the )?(?:items|lines|details) (?:in|of)|(?:more )?details (?:of|on|about)) it\W*$|^(?:show |give )?(?:me )?(?:the |more )?details\W*$`)
 	// Theirs, "their salaries", asks for a field of what was shown.
 	Theirs = regexp.MustCompile(`(?i)^(?:and |what about |what (?:are|is) |who (?:are|is) |show )*their ([\w ]+)`)
 	// FieldOf, "the due date?", asks for a field of one thing.
@@ -56,6 +58,8 @@ var usual = []struct {
 	{regexp.MustCompile(`(?i)^(?:how|where) (?:do|can|could|would|may) (?:i|we) (?:see|view|find out(?: about)?|look up|get to see) `), "show "},
 	{regexp.MustCompile(`^(?i:how (?:do|can|could|would|should) (?:i|we) (?:contact|reach|get in touch with|get hold of|email|call) )([A-Z][\w'-]+(?: [A-Z][\w'-]+)*)\W*$`), "what is the email of $1"},
 	{regexp.MustCompile(`^(?i:where (?:is|are)) (\w*[a-z][A-Z]\w*) (?i:defined|declared|implemented)\W*$`), "where is $1"},
+	{regexp.MustCompile(`(?i)^(?:(?:what|how much) (?:(?:was|am|were) i|(?:did|do|have|had) i (?:been|get|got))|(?:was|am|have|did) i(?: been| get| got)?)(?: getting)? paid\b.*$|^(?:what|how much) (?:does|did|do) (?:the company|you|they|we|my employer) pay me\b.*$`), "what is my salary"},
+	{regexp.MustCompile(`(?i)^(who (?:is|was|gets|got) (?:the )?(?:\w+ )?paid(?: \w+)?) (?:last|this) (?:year|month|quarter)\W*$`), "$1"},
 	{regexp.MustCompile(`(?i)^whose (?:is|was) (it|this|that|the \w+(?: \w+)?)\W*$`), "who owns $1"},
 	{regexp.MustCompile(`^(?i:is|does) ([A-Z][\w'-]+(?: [A-Z][\w'-]+)?) (?:(?:working|work|employed|based|located|sit|live) )?(?:in|at|for) (?:the )?[A-Z][\w ]*\W*$`), "who is $1"}, // whose record has the place
 	{regexp.MustCompile(`(?i)^(?:please )?(?:(?:give|show|write|get|make) )?(?:me )?(?:an? |the )?(?:short |brief |quick )?(?:summary|overview) (?:of|about|on) `), "show "},

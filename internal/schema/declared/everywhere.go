@@ -28,7 +28,7 @@ func Everywhere(x *lexicon.Lexicon, tools []*Tool, knows func(stem string) bool,
 		named := t.Inputs.First(func(f *Field) bool { return f.Is(schema.Title) || t.Columns.Named(f.Name+"_name") != nil }) != nil
 		switch {
 		case !t.Lists() || what == "":
-		case t.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) }) != nil:
+		case t.Inputs.First(func(f *Field) bool { return f.Is(schema.Search) && (asked || !f.Also["where"]) }) != nil: // what is asked where something is has no names
 			questions = append(questions, language.Read(t.Rows+" about "+what, today))
 		case named && name && !asked:
 			questions = append(questions, language.Read(t.Rows+" called "+what, today))

@@ -50,7 +50,7 @@ func (r *Reading) name(i int) {
 	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
-		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.Low(e.at-1) == "of" && !(r.x.IsOurs(r.Tool.Head) && r.isAnchor(e.at-2)), Named: (e.owns || r.Low(e.at-1) == "does" || slices.Contains([]string{"named", "called"}, r.Low(e.at-1)) || r.Low(e.at-1) == "of" && r.Tokens[e.at].Kind == language.Quoted) && r.x.IsOurs(r.Tool.Head)}) // "what does Ada earn?" asks for none whose manager she is
+		r.Filters = append(r.Filters, Filter{Entity: e, Whose: e.owns || r.Tokens[e.at].Capital && r.x.IsOurs(r.Tool.Head) && !r.isAnchor(e.at-2) || r.Low(e.at-1) == "of" && !(r.x.IsOurs(r.Tool.Head) && r.isAnchor(e.at-2)), Named: (e.owns || r.Low(e.at-1) == "does" || slices.Contains([]string{"named", "called"}, r.Low(e.at-1)) || r.Low(e.at-1) == "of" && r.Tokens[e.at].Kind == language.Quoted) && r.x.IsOurs(r.Tool.Head)}) // "what does Ada earn?" asks for none whose manager she is
 	default:
 		return
 	}

@@ -66,8 +66,7 @@ func (p *planner) order(c choice) string {
 
 // lackingOf says that no order is for what the readings of one may mean, or that nothing is called so.
 func lackingOf(p *planner, orders choice) string {
-	var nouns []string
-	about := orders[0].Target.Entity.Text
+	nouns, about := []string(nil), orders[0].Target.Entity.Text
 	for _, r := range orders {
 		nouns = append(nouns, r.Target.Input.Noun)
 	}

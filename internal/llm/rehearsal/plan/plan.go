@@ -21,6 +21,11 @@ func (p *planner) answer(question string) string {
 	if p.single && p.subject != "" {
 		question = lexicon.Inside.ReplaceAllString(question, "show it")
 	}
+	if of := lexicon.Pays.FindStringSubmatch(question); of != nil {
+		if c := p.choose(language.Read(question, p.Today), ""); len(c) > 0 && c[0].Tool.Closed {
+			question = "what does " + of[1] + " earn"
+		}
+	}
 	return p.reply(language.Read(question, p.Today))
 }
 
@@ -42,7 +47,7 @@ func (p *planner) reply(words []language.Token) string {
 	for i, separators := range []string{sentences, parts, parts, ""} {
 		p.guesses = i >= 2
 		if plans := p.parts(tokens, separators); len(plans) > 0 {
-			if !plans[0][0].Tool.Writes() && !plans[0][0].Topic && lacking(p.Catalog, tokens) != "" {
+			if first := plans[0][0]; (!first.Tool.Writes() || first.Tool.Closed && !first.Strong) && !first.Topic && lacking(p.Catalog, tokens) != "" {
 				return decline(p.Catalog, tokens)
 			}
 			if slices.ContainsFunc(plans, func(c choice) bool {

@@ -111,7 +111,7 @@ func (p *planner) onward(said string) string {
 	shown := func(w string) bool { // a column of what was shown
 		return !p.Lists(w) && latest(p).Columns.First(func(f *declared.Field) bool { return f.Says(english.Stem(w)) }) != nil
 	}
-	if n := len(content); n > 0 && n < 3 && len(words) <= n+3 && !p.single && p.Words.Phrase("follow", words) == 0 && len(p.lists) > 0 && !lexicon.Them.MatchString(said) && !slices.ContainsFunc(content, func(w string) bool { return !shown(w) }) { // "salaries"
+	if n := len(content); n > 0 && n < 3 && !slices.Contains(words, "my") && !slices.Contains(words, "i") && len(words) <= n+3 && !p.single && p.Words.Phrase("follow", words) == 0 && len(p.lists) > 0 && !lexicon.Them.MatchString(said) && !slices.ContainsFunc(content, func(w string) bool { return !shown(w) }) { // "salaries"
 		return before + " with " + strings.Join(content, " ")
 	}
 	if p.single || p.Words.Is(words[0], "action") {

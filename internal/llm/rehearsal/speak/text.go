@@ -230,8 +230,7 @@ func narrowed(r *match.Reading, about declared.Thing) string {
 	if slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return f.Self && f.Column == "" }) {
 		parts = append(parts, "yours")
 	}
-	kept := strings.Join(english.Distinct(parts), ", ")
-	return map[bool]string{true: " (" + result.Markdown(kept) + ")"}[kept != ""]
+	return strings.TrimSuffix(" ("+result.Markdown(strings.Join(english.Distinct(parts), ", "))+")", " ()")
 }
 
 // measured answers with figures over many rows: sums, an average, the extremes.
