@@ -102,7 +102,7 @@ func TestQuestionsAcrossTheCompany(t *testing.T) {
 		{"frank.davis", "critical tickets about login", `support-read`},
 		{"frank.davis", "Show me everyone's salary", `hr-write, executive or finance-read for rows that they may see`},
 		{"marcus.johnson", "What did I spend in travel?", `(?s)\$70\b.*\$492\b`},
-		{"bob.martinez", "How much do we owe?", `over 11 invoices: amount \$152,600`},
+		{"bob.martinez", "How much do we owe?", `over 11 invoices that you can see: amount \$152,600`},
 		{"bob.martinez", "Which budgets are waiting for approval?", `I found 2 budgets \(waiting for approval\)`},
 		{"dan.williams", "Which tickets are urgent?", `(?s)I found 6 tickets.*high`},
 	} {
