@@ -74,6 +74,9 @@ func (s *Server) expenses() []tool.Tool {
 			Description: "List expense reports with their totals, the newest month first. With category: those with such items, and what was spent on these. Who may not see all of them sees their own.",
 			Allow:       reporters, Synonyms: []string{"expense claim", "expense", "reimbursement", "travel cost", "spend", "spending"}, Noun: "expense reports", Narrow: "employee, month, category or status", Untrusted: []string{"title"},
 			Lacks: []tool.Lack{{
+				Said: `\b(travel|expenses?|reimbursement) (policy|policies|rules?|limits?)\b`,
+				Tell: "Rules of expenses are not kept here, only the reports",
+			}, {
 				Said: `^(\w+ ){0,3}(approve|reject|submit|file|create|pay|reimburse|update|change|rename|edit|modify|correct|delete|remove)\b.*\b(expenses?\b|exp-)|\bexpenses?\b.*\b(my approval|to approve)\b`,
 				Tell: "Expense reports can be read here, not filed, approved, paid, changed or deleted",
 			}},

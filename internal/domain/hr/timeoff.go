@@ -35,8 +35,8 @@ func (s *Server) timeOff() []tool.Tool {
 		Allow: everyone, Synonyms: []string{"pto", "vacation", "holiday", "leave", "day off", "sick day"},
 		Lacks: []tool.Lack{{
 			Said: `\b(time off|vacation|leave|holiday|pto) requests?\b|\brequest(ing)? (time off|vacation|leave)\b|\b(on|booking|book) (vacation|leave|holiday)\b` +
-				`|^(\w+ ){0,3}(approve|reject|deny|grant|cancel)\b.*\b(time off|vacation|leave|pto|holidays?)\b|\b(is|are|be|anyone|anybody|who|them|team) (out|off|away|absent|sick)\b|\bout of (the )?office\b|\btake .*\boff\b|\b(day|tomorrow|today|week|afternoon|morning|month) off$`,
-			Tell: "Only balances of time off are kept here: requests and absences are not",
+				`|\b(time off|vacation|leave|holiday|pto) (policy|policies|rules?)\b|\b(policy|policies|rules?) (on|for|of|about) (time off|vacation|leave|holidays?|pto)\b|^(\w+ ){0,3}(approve|reject|deny|grant|cancel)\b.*\b(time off|vacation|leave|pto|holidays?)\b|\b(is|are|be|anyone|anybody|who|them|team) (out|off|away|absent|sick)\b|\bout of (the )?office\b|\btake .*\boff\b|\b(day|tomorrow|today|week|afternoon|morning|month) off$`,
+			Tell: "Only balances of time off are kept here: requests, absences and policies are not",
 		}, {
 			Said: `\b(team|everyone|everybody|people|employees|staff|department|reports?)('?s)?\b.*\b(time off|vacation|pto|leave|holidays?)\b|\b(time off|vacation|pto|leave|holidays?)\b.*\b(of|by|for|does|do) (\w+ ){0,2}(team|everyone|everybody|people|employees|staff|department|reports)\b|\bwho has\b.*\b(time off|vacation|pto|leave|holidays?)\b`,
 			Tell: "The time off of others is shown for one person at a time, by name, to hr-read, hr-write, executive and the managers above that person",

@@ -155,7 +155,7 @@ func (p *planner) list(r *match.Reading, about declared.Thing, args map[string]a
 		}
 		if len(l.Rows) == 0 && f.Text != "" && !known {
 			if len(r.Args)+narrowing > 1 || f.Self { // another value may be why
-				panic(end{none: true, text: speak.List(r, about, l, 0)})
+				panic(end{none: true, text: speak.List(r, about, l, 0) + map[bool]string{true: " They may not say that of each."}[f.Located && !r.OfPeople()]})
 			}
 			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), map[bool]string{true: "that say"}[f.Located && !r.OfPeople()], "for"), f.Text, l.More, read) + map[bool]string{true: " What each has inside is not searched."}[!r.OfPeople() && declared.ReadsMore(p.Open, r.Tool)] + shownTo(p, r)})
 		}

@@ -254,8 +254,8 @@ func measured(r *match.Reading, which string, l *Answer) string {
 		return fmt.Sprintf("The %s%s by %s%s:", strings.TrimPrefix(adding[r.Measure.Kind], Label(r.Tool, key)+" "), Label(r.Tool, key), r.Measure.Of, which) + lines(r, rows, key)
 	case key == "" && which != "" && adding[r.Measure.Kind] == "": // "the most urgent tickets"
 		return "I found " + english.Count(len(l.Rows), r.Tool.Rows) + which + ":" + lines(r, l.Rows)
-	case len(rows) == 0:
-		return fmt.Sprintf("I cannot work that out: none of the %s has %s that you may see.", r.Tool.Rows, cmp.Or(Label(r.Tool, key), "such a number or date"))
+	case len(rows) == 0, r.Measure.Kind == "compare" && !slices.ContainsFunc(rows[0].Keys, result.IsAmount):
+		return fmt.Sprintf("I cannot work that out: none of the %s has %s that you may see.", r.Tool.Rows, cmp.Or(map[bool]string{true: "amounts to compare"}[r.Measure.Kind == "compare"], Label(r.Tool, key), "such a number or date"))
 	case r.Measure.By == "" && slices.Contains([]string{"sum", "average", "compare"}, r.Measure.Kind):
 		return added(r, rows, key, which)
 	}
