@@ -13,7 +13,7 @@ import (
 var ownTexts = listed(map[string]string{
 	"made by us, or by the database":                       "_id customer_id vendor_id ticket_id ticketId article_id report_number type_code",
 	"our own sentence; a name in it is quoted by the card": "message hint warning scope gradeRange recommendations",
-	"an address that HR gave an employee":                  "owner account_owner accountOwner author assigned_to submitted_by submittedBy approved_by approvedBy",
+	"an address that HR gave an employee":                  "owner account_owner accountOwner author assigned_to submittedBy",
 	"HR's records, which the person cannot write":          "first_name last_name employee_name employeeName manager_name reviewer_name job_title jobTitle phone",
 	"from a list that the company keeps":                   "department location category type_name currency",
 	"written by our code as a date or a period":            "month quarter review_period",

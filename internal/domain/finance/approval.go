@@ -92,7 +92,7 @@ type budgetApproved struct {
 	Department     string  `json:"department"`
 	FiscalYear     int     `json:"fiscalYear"`
 	ApprovedAmount float64 `json:"approvedAmount" jsonschema:"minimum=0"`
-	ApprovedBy     string  `json:"approvedBy"`
+	ApprovedBy     string  `json:"approvedBy" jsonschema:"format=email"`
 	Message        string  `json:"message"`
 }
 
