@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/upstream"
 )
@@ -172,4 +174,16 @@ func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
+}
+
+// TestLostAnswerIsLoggedOnce: the fault has no cause that the route would log again.
+func TestLostAnswerIsLoggedOnce(t *testing.T) {
+	f := newFakeServer(t, modern, "get_thing")
+	var log testkit.Logs
+	u := start(t, upstream.Options{Log: log.Logger(), Entries: entries{"id-1": {Server: "hr"}}}, named("hr", f))
+	f.Close()
+	o := u.Answer(as("alice", "hr-write"), "id-1", true, "")
+	if f := o.Fault(); !fault.Is(f, fault.ServiceDown) || errors.Unwrap(f) != nil || strings.Count(log.String(), "level=WARN") != 1 {
+		t.Errorf("got %v because of %v, and logged:\n%s", f, errors.Unwrap(f), log.String())
+	}
 }

@@ -514,18 +514,6 @@ func TestUnknownToolAndMissingCaller(t *testing.T) {
 	}
 }
 
-// TestLostAnswerIsLoggedOnce: the fault has no cause that the route would log again.
-func TestLostAnswerIsLoggedOnce(t *testing.T) {
-	f := newFakeServer(t, modern, "get_thing")
-	var log testkit.Logs
-	u := start(t, upstream.Options{Log: log.Logger(), Entries: entries{"id-1": {Server: "hr"}}}, named("hr", f))
-	f.Close()
-	o := u.Answer(as("alice", "hr-write"), "id-1", true, "")
-	if f := o.Fault(); !fault.Is(f, fault.ServiceDown) || errors.Unwrap(f) != nil || strings.Count(log.String(), "level=WARN") != 1 {
-		t.Errorf("got %v because of %v, and logged:\n%s", f, errors.Unwrap(f), log.String())
-	}
-}
-
 func TestAnswerReachesTheOwningServer(t *testing.T) {
 	hr, finance := newFakeServer(t, modern, "get_a"), newFakeServer(t, modern, "get_b")
 	unknown := func(w http.ResponseWriter, _ *http.Request) {
