@@ -123,7 +123,7 @@ func (r *rules) pathFlags(name string) (f Flag) {
 		if (folder == "doc" || folder == "docs") && (path.Ext(base) == ".html" || path.Ext(base) == ".htm") {
 			f |= Prose
 		}
-		if strings.Contains(folder, "-testing") || strings.Contains(folder, "testing-") || strings.HasPrefix(folder, "test_") || strings.HasPrefix(folder, "test-") || strings.HasSuffix(folder, "tests") || strings.HasSuffix(folder, "test") && len(folder) > 6 && !strings.HasSuffix(folder, "latest") {
+		if strings.Contains(folder, "-testing") || strings.Contains(folder, "testing-") || strings.HasPrefix(folder, "test_") || strings.HasPrefix(folder, "test-") || strings.HasSuffix(folder, "tests") || strings.HasSuffix(folder, "test") && len(folder) > 6 && !strings.HasSuffix(folder, "latest") && folder != "unittest" {
 			f |= Test
 		}
 	}
@@ -133,9 +133,9 @@ func (r *rules) pathFlags(name string) (f Flag) {
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	original := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	switch {
-	case strings.HasPrefix(stem, "test_"), strings.HasSuffix(stem, "_test"), strings.HasSuffix(stem, ".test"), strings.HasSuffix(stem, ".spec"), strings.HasSuffix(stem, "_spec"), strings.HasSuffix(stem, "_unittest"), strings.HasSuffix(stem, "-test"),
+	case strings.HasPrefix(stem, "test_"), strings.HasSuffix(stem, "_test") && path.Ext(base) != ".ex", strings.HasSuffix(stem, ".test"), strings.HasSuffix(stem, ".spec"), strings.HasSuffix(stem, "_spec"), strings.HasSuffix(stem, "_unittest"), strings.HasSuffix(stem, "-test"),
 		strings.HasSuffix(stem, "_tests"), strings.HasSuffix(stem, ".tests"), strings.HasSuffix(stem, "-tests"), strings.HasSuffix(stem, "-spec"), strings.HasSuffix(stem, ".test-d"), strings.HasSuffix(stem, ".cy"), strings.HasSuffix(stem, "_fuzzer"),
-		stem == "conftest", stem == "tests", testEndings[path.Ext(base)], strings.HasSuffix(original, "Test"), strings.HasSuffix(original, "Tests"), strings.HasSuffix(original, "Spec") && path.Ext(base) != ".rb", strings.HasSuffix(original, "TestCase"):
+		stem == "conftest", stem == "tests", testEndings[path.Ext(base)], strings.HasSuffix(original, "Test"), strings.HasSuffix(original, "Tests"), strings.HasSuffix(original, "Spec") && specs[path.Ext(base)], strings.HasSuffix(original, "TestCase"):
 		f |= Test
 	}
 	if strings.HasPrefix(stem, "example") || strings.HasSuffix(stem, "_example") || strings.HasSuffix(stem, ".stories") || strings.HasSuffix(stem, ".bench") ||
@@ -149,11 +149,30 @@ func (r *rules) pathFlags(name string) (f Flag) {
 	if papers[stem] && path.Ext(base) == "" {
 		f |= Prose
 	}
-	if f&(Test|Example) == 0 && !declares && r.isVendored(name) { // Linguist takes all .d.ts for others' code
+	if f&(Test|Example) == 0 && !declares && r.isVendored(asSource(name)) { // Linguist takes all .d.ts for others' code
 		f |= Vendored
 	}
 	return f
 }
+
+// asSource is a path without folders that Linguist takes for others' code because repositories seldom keep caches and
+// what was built. A file that one does keep there is source, a store in internal/cache or a tool cmd/dist, unless it is
+// for the web.
+func asSource(name string) string {
+	if builtEndings[path.Ext(name)] {
+		return name
+	}
+	return seldomKept.Replace("/" + name)[1:]
+}
+
+var seldomKept = strings.NewReplacer("/cache/", "/", "/dist/", "/")
+
+// builtEndings are those of files that are built into a folder dist.
+var builtEndings = map[string]bool{".js": true, ".mjs": true, ".cjs": true, ".css": true, ".map": true, ".html": true, ".json": true}
+
+// specs are the endings of files that are tests when their names end in Spec. In other languages tests of that name are in
+// a folder of tests, and a ConnectionSpec elsewhere is none.
+var specs = map[string]bool{".js": true, ".jsx": true, ".ts": true, ".tsx": true, ".mjs": true, ".coffee": true}
 
 // testEndings are those of files that are tests in their languages.
 var testEndings = map[string]bool{".t": true, ".bats": true, ".phpt": true}

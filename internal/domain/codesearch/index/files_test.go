@@ -44,6 +44,18 @@ func TestPathsTellKinds(t *testing.T) {
 		"db/ring_bench.cc":             Example,
 		"single_include/ring/ring.hpp": Generated,
 		"include/ring/ring.hpp":        0,
+
+		"internal/cache/ring.go":       0, // it caches, and is no cache
+		"cmd/dist/build.go":            0,
+		"web/dist/app.js":              Vendored,
+		"vendor/cache/ring.go":         Vendored,
+		"http/ConnectionSpec.kt":       0,
+		"src/test/http/RingSpec.scala": Test,
+		"src/ringSpec.js":              Test,
+		"unittest/case.py":             0,
+		"src/commonTest/Ring.kt":       Test,
+		"lib/ex_unit/doc_test.ex":      0,
+		"lib/ex_unit/doc_test.exs":     Test,
 		"lib/changes.go":               0,
 	} {
 		if got := new(rules).pathFlags(path); got != want {
