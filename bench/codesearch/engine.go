@@ -35,7 +35,7 @@ func inEngine(address string, roots map[string]string) (method, error) {
 		}
 		fmt.Printf("%s\t%d lines in %.1f s, of which %.1f s of this process's cores; %d files read, %d as before\n", name, report.Lines, report.Took.Seconds(), (processorTime() - before).Seconds(), report.Read, report.Reused)
 	}
-	return method{"ours in " + version, func(ix *index.Index, text string) []result {
+	return method{name: "ours in " + version, search: func(ix *index.Index, text string) []result {
 		found, err := store.Search(ctx, []string{ix.Meta.Name}, query.Request{Text: text, Limit: 10 + 3})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

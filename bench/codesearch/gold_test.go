@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"math"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"countersign.dev/internal/domain/codesearch/index"
 )
 
 // TestGoldPlacesExist: every right place in this repository and in the standard
@@ -53,6 +57,47 @@ func TestGains(t *testing.T) {
 		if got := graded(test.places, test.results); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%v for %v: %v, not %v", test.results, test.places, got, test.want)
 		}
+	}
+}
+
+// TestBestOrder: what gains most is first, and what gains nothing last.
+func TestBestOrder(t *testing.T) {
+	places := []place{{path: "a.go", grade: right}, {"b.go", 10, 20, 1}}
+	a, b, c := result{"a.go", 1, 5, 0}, result{"b.go", 15, 30, 0}, result{"c.go", 1, 5, 0}
+	if got := bestOrder(places, []result{c, b, a, a}); !slices.Equal(got[:2], []result{a, b}) || len(got) != 4 {
+		t.Errorf("the best order is %v", got)
+	}
+}
+
+// TestByFiles: a file counts once, by whatever lines of it are shown first.
+func TestByFiles(t *testing.T) {
+	places := filesOf([]place{{"a.go", 1, 5, right}, {"a.go", 50, 60, right}, {"b.go", 1, 5, right}})
+	want := (1 + discount(2)) / (1 + discount(1))
+	if got := named(places, []result{{"a.go", 100, 110, 0}, {"a.go", 1, 5, 0}, {"b.go", 30, 40, 0}}); math.Abs(got-want) > 1e-9 {
+		t.Errorf("by files: %v, not %v", got, want)
+	}
+}
+
+// TestElsewhere: what another engine answered is looked up, without the gold set's own folder.
+func TestElsewhere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "theirs.tsv")
+	text := "own\twhere is it\tbench/gold.tsv\t1\t9\nown\twhere is it\ta.go\t3\t7\ngo\twhere is it\tb.go\t1\t2\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := elsewhere(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := m.search(&index.Index{Meta: index.Meta{Name: "own"}}, "where is it")
+	if m.name != "theirs" || !slices.Equal(got, []result{{file: "a.go", first: 3, last: 7}}) {
+		t.Errorf("%s answered %v", m.name, got)
+	}
+	if err := os.WriteFile(file, []byte("own\twhere\ta.go\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := elsewhere(file); err == nil {
+		t.Error("a line without places was read")
 	}
 }
 

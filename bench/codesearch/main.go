@@ -11,6 +11,7 @@
 // plain BM25 and ours only; -tuning leaves the held-out half out. With -engine=URL the corpora are also indexed in that
 // Elasticsearch or OpenSearch, and the table compares ours there with ours here. With
 // -embeddings=URL, -model=NAME and -folder=DIR it compares ours with and without a service of embeddings, such as embed.py.
+// -questions=FILE writes the questions for another engine, and -results=FILE adds what it answered; peer.py asks one.
 // A symbol's right places are the definitions that its line names; with -symbols those that were judged count for it, too.
 // With -unjudged=FILE it writes what the methods return and no judge has seen, without saying which.
 // With -learn=DIR it learns words from the comments of the folders instead; learn.sh has what they were learned from.
@@ -51,6 +52,9 @@ func run(args []string) error {
 	questions, err := gold(roots)
 	if err != nil {
 		return err
+	}
+	if file := flags[questionsFlag]; file != "" {
+		return writeQuestions(file, questions)
 	}
 	indexes, err := build(roots, flags[folderFlag])
 	if err != nil {
@@ -99,6 +103,13 @@ func comparedWith(flags, roots map[string]string, indexes map[string]*index.Inde
 	}
 	if engine != "" {
 		there, err := inEngine(engine, roots)
+		if err != nil {
+			return nil, err
+		}
+		compared = append(compared, there)
+	}
+	if file := flags[resultsFlag]; file != "" {
+		there, err := elsewhere(file)
 		if err != nil {
 			return nil, err
 		}

@@ -55,5 +55,5 @@ func embedded(service embed.Service, folder string, indexes map[string]*index.In
 			return results([]query.Shard{shard}, hits)
 		}
 	}
-	return []method{{"embeddings alone", fused(false)}, {"ours with embeddings", fused(true)}}, nil
+	return []method{{name: "embeddings alone", search: fused(false)}, {name: "ours with embeddings", search: fused(true)}}, nil
 }
