@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/dependency"
 	"countersign.dev/internal/embedded/issuer"
+	"countersign.dev/internal/storage"
 )
 
 // Check tests every dependency that the configuration names and prints one line
@@ -68,6 +69,9 @@ func dependencies(c *config.Config) []dependency.Check {
 	}
 	if url := cmp.Or(c.Gateway.URL, c.PublicURL); url != "" {
 		all = append(all, dependency.Check{Name: "gateway", Run: dependency.Process(client, url, "/readyz", "countersign gateway")})
+	}
+	if e := c.CodeSearch.Embeddings; e.BaseURL != "" {
+		all = append(all, dependency.Check{Name: "embeddings", Run: func(ctx context.Context) (string, error) { return storage.Embeddings(ctx, e) }})
 	}
 	for _, d := range domains() {
 		if url := c.Servers[d.name].URL; url != "" {

@@ -88,6 +88,9 @@ func TestCheckReportsEachDependency(t *testing.T) {
 		{"another program", false, "something else answers", servers("hr", respond(t, 200, `{}`))},
 		{"a page", false, "answered no JSON", servers("hr", respond(t, 200, `<html>`))},
 		{"a redirect", false, "302 Found", servers("hr", respond(t, 302, ``))},
+		{"embeddings", true, "embeddings answers; small makes vectors of 2 numbers", embedding(respond(t, 200, `{"data":[{"index":0,"embedding":[1,2]}]}`))},
+		{"no embeddings", false, "or change codesearch.embeddings", embedding(closedAddress(t))},
+		{"embeddings that fail", false, "answered with status 500", embedding(respond(t, 500, ``))},
 		{"no rows", false, `data of sales failed: stat`, config.Config{Databases: map[string]config.Database{"sales": {URL: "sqlite:" + filepath.Join(folder, "sales.db")}}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -134,6 +137,10 @@ func besides(good, c config.Config) *config.Config {
 
 func servers(name, url string) config.Config {
 	return config.Config{Servers: map[string]config.Server{name: {URL: url}}}
+}
+
+func embedding(url string) config.Config {
+	return config.Config{CodeSearch: config.CodeSearch{Embeddings: config.Embeddings{BaseURL: url, Model: "small"}}}
 }
 
 func TestCheckTakesNoLockOfARunningProcess(t *testing.T) {

@@ -3,6 +3,7 @@ package storage
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -70,6 +71,15 @@ func codeOptions(db config.Database) codesearch.Options {
 		o.Repositories = append(o.Repositories, one)
 	}
 	return o
+}
+
+// Embeddings asks the configured service of embeddings for the vector of one text.
+func Embeddings(ctx context.Context, e config.Embeddings) (string, error) {
+	made, err := embed.Service(e).Embed(ctx, []string{"the vector of one text"})
+	if err != nil {
+		return "", fmt.Errorf("%w. Start the service, or change codesearch.embeddings: until then searches go by words alone", err)
+	}
+	return fmt.Sprintf("answers; %s makes vectors of %d numbers", e.Model, len(made[0])), nil
 }
 
 // inEngine reports whether the address of the indexes is that of a search server, and

@@ -164,11 +164,16 @@ const (
 )
 
 // Run keeps the indexes current until the context ends, where the options say so. A
-// service of embeddings that begins to fail is logged, once until it answers again.
+// service of embeddings that begins to fail, or an index that cannot be taken over, is logged, once until it is well again.
 func (s *Server) Run(ctx context.Context, log *slog.Logger) {
 	if s.meaning != nil {
 		s.meaning.OnFailure(func(err error) {
 			log.Warn("the service of embeddings does not answer: searches go by words alone", "error", err)
+		})
+	}
+	if files, ok := s.store.(*folder); ok {
+		files.OnFailure(func(name string, err error) {
+			log.Warn("a new index cannot be read: searches go on with the one before", "repository", name, "error", err)
 		})
 	}
 	if !s.options.Maintain {

@@ -24,6 +24,16 @@ func newFolder(path string, all []Repository, meaning *embed.Searcher) *folder {
 	return f
 }
 
+// OnFailure sets what is called when an index was replaced by one that cannot be read, so
+// that the one before is searched: once until it can be read again.
+func (f *folder) OnFailure(failed func(name string, err error)) {
+	for name, r := range f.repositories {
+		r.mu.Lock()
+		r.failed = func(err error) { failed(name, err) }
+		r.mu.Unlock()
+	}
+}
+
 // Describe implements [Store].
 func (f *folder) Describe(ctx context.Context, names []string) (all []Described, _ error) {
 	for _, name := range names {

@@ -22,6 +22,8 @@ type repository struct {
 
 	mu      sync.Mutex
 	current *handle
+	failing bool        // there is a new index that cannot be read
+	failed  func(error) // is called when that begins; nil: nothing is
 }
 
 // handle is an open index. It is closed when it was replaced and no search uses
@@ -39,6 +41,10 @@ func (r *repository) acquire() (*handle, error) {
 	defer r.mu.Unlock()
 	if r.current == nil || !r.current.Current() {
 		ix, err := index.Open(r.file)
+		if begins := err != nil && !r.failing; begins && r.current != nil && r.failed != nil {
+			r.failed(err)
+		}
+		r.failing = err != nil
 		switch {
 		case err == nil:
 			r.replace(&handle{Index: ix, owner: r})

@@ -2,6 +2,7 @@ package codesearch_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -169,5 +170,31 @@ func TestCheckSaysWhyAnIndexIsNotRead(t *testing.T) {
 	indexInto(t, o, o.Repositories[1], time.Now())
 	if said, err := s.Check(t.Context()); err != nil || !strings.HasPrefix(said, "1 of 2 repositories are indexed; the index of indexed cannot be read: the index has another version") {
 		t.Errorf("got %q, %v", said, err)
+	}
+}
+
+// TestIndexThatCannotBeTakenOverIsLoggedOnce: the one before is searched on, with a warning for operators.
+func TestIndexThatCannotBeTakenOverIsLoggedOnce(t *testing.T) {
+	var logs testkit.Logs
+	o := two(t)
+	s, d := served(t, o)
+	s.Run(t.Context(), slog.New(slog.NewTextHandler(&logs, nil)))
+	before, _ := d.search(`{"query":"seal"}`)
+	file := index.FileOf(o.Folder, "indexed")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[4]++ // the version
+	if err := errors.Join(os.WriteFile(file+".new", text, 0o600), os.Rename(file+".new", file)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if rows, _ := d.search(`{"query":"seal"}`); len(rows) == 0 || len(rows) != len(before) {
+			t.Errorf("%d places, before %d", len(rows), len(before))
+		}
+	}
+	if text := logs.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "repository=indexed") || !strings.Contains(text, "another version") {
+		t.Errorf("logged:\n%s", text)
 	}
 }
