@@ -86,12 +86,12 @@ func TestIndexFromElsewhereIsTheSame(t *testing.T) {
 			t.Errorf("section %d differs", i)
 		}
 	}
-	if !reflect.DeepEqual(got.Lengths, want.Lengths) || !reflect.DeepEqual(got.FileLengths, want.FileLengths) {
+	if !reflect.DeepEqual(got.Sizes, want.Sizes) || !reflect.DeepEqual(got.FileLengths, want.FileLengths) {
 		t.Error("the lengths differ")
 	}
 	some := Memory(scanned.Meta, entries[2:3])
-	if first, _ := want.Files[2].Chunks(); some.Lengths[0] != want.Lengths[first] {
-		t.Errorf("alone a chunk has the length %v, not %v", some.Lengths[0], want.Lengths[first])
+	if first, _ := want.Files[2].Chunks(); some.Sizes[0].Length != want.Sizes[first].Length {
+		t.Errorf("alone a chunk has the length %v, not %v", some.Sizes[0].Length, want.Sizes[first].Length)
 	}
 }
 

@@ -20,7 +20,8 @@ type Index struct {
 	Files  []File
 	Chunks []Chunk
 
-	Lengths, FileLengths []float32 // words of chunks and files, in parts of the average
+	Sizes       []Size    // of the chunks
+	FileLengths []float32 // words of files, in parts of the average
 
 	data   []byte // the file
 	unmap  func() error
@@ -28,6 +29,13 @@ type Index struct {
 	terms  []struct{} // as many as there are, for ranges
 	stamp  os.FileInfo
 	source string
+}
+
+// Size is what a search reads of each chunk that has a word: a chunk's other fields are
+// farther apart in memory.
+type Size struct {
+	File   int32
+	Length float32 // words, in parts of the average
 }
 
 // ErrVersion reports an index of another version of the format.
@@ -151,11 +159,11 @@ func (ix *Index) loadChunks(n int) {
 // measure computes the lengths that scores are divided by, in parts of the averages
 // of the repository.
 func (ix *Index) measure() {
-	ix.Lengths, ix.FileLengths = make([]float32, len(ix.Chunks)), make([]float32, len(ix.Files))
+	ix.Sizes, ix.FileLengths = make([]Size, len(ix.Chunks)), make([]float32, len(ix.Files))
 	perChunk, perFile := float32(max(1, ix.Meta.Words))/float32(max(1, ix.Meta.Chunks)), float32(max(1, ix.Meta.Words))/float32(max(1, ix.Meta.Files))
 	for i := range ix.Chunks {
 		c := &ix.Chunks[i]
-		ix.Lengths[i] = float32(c.Words) / perChunk
+		ix.Sizes[i] = Size{c.File, float32(c.Words) / perChunk}
 		ix.FileLengths[c.File] += float32(c.Words) / perFile
 	}
 }

@@ -63,11 +63,11 @@ func (s *search) collect() (all []candidate) {
 	best := heap{most: candidates}
 	for n, shard := range s.shards {
 		for _, chunk := range shard.touched {
-			if best.full() && shard.scores[chunk] < best.items[0].score {
+			if best.full() && shard.chunks[chunk].score < best.items[0].score {
 				continue // whatever part of the query it has
 			}
 			if _, defines := shard.defined[int(chunk)]; !defines {
-				best.offer(rough{shard.scores[chunk] * s.covered.part(shard.has(int(chunk))), n, chunk})
+				best.offer(rough{shard.chunks[chunk].score * s.covered.part(shard.has(int(chunk))), n, chunk})
 			}
 		}
 		for chunk := range shard.defined {
@@ -82,7 +82,7 @@ func (s *search) collect() (all []candidate) {
 }
 
 func (s *search) candidate(shard, chunk int) candidate {
-	score := float64(s.shards[shard].scores[chunk])
+	score := float64(s.shards[shard].chunks[chunk].score)
 	c := candidate{Hit: Hit{Shard: shard, Chunk: chunk, Last: chunk, Best: chunk, order: uint64(shard)<<32 | uint64(chunk)}, file: int(s.shards[shard].Chunks[chunk].File), score: score}
 	if s.Explain {
 		c.Why = append(c.Why, reason("words", "", score))

@@ -20,7 +20,7 @@ const coveredBy = 0.5
 // group are counted together, so that a chunk with several forms of one word is not
 // taken for one with several words.
 func (s *search) score(shard *shardSearch) {
-	t := tally{k1: k1, shardSearch: shard, counts: s.counts(), chunks: shard.tallied, files: shard.talliedFiles, seen: shard.seen[:0], in: shard.seenFiles[:0]}
+	t := tally{k1: k1, shardSearch: shard, counts: s.counts(), seen: shard.seen[:0], in: shard.seenFiles[:0]}
 	if !s.topic {
 		t.k1 = whereK1
 	}
@@ -66,10 +66,8 @@ type tally struct {
 	*shardSearch
 	k1     float32 // of BM25
 	counts [256]float32
-	chunks []float32 // occurrences of the group in each chunk
-	files  []float32 // and in each file
-	seen   []int32   // chunks that have the group
-	in     []int32   // files that have it
+	seen   []int32 // chunks that have the group
+	in     []int32 // files that have it
 }
 
 // count adds the occurrences of one term to those of its group.
@@ -83,33 +81,35 @@ func (t *tally) count(term, group int, share float64) {
 		if !t.permits(p.Chunk) {
 			continue
 		}
-		if t.chunks[p.Chunk] == 0 {
+		at := &t.chunks[p.Chunk]
+		if at.count == 0 {
 			t.seen = append(t.seen, int32(p.Chunk))
 		}
-		t.chunks[p.Chunk] += part * t.counts[p.Payload]
-		t.masks[p.Chunk] |= mask
+		at.count += part * t.counts[p.Payload]
+		at.groups |= mask
 	}
 }
 
 // add adds what the occurrences of a group are worth, and forgets them.
 func (t *tally) add(weight float32, mask uint32) {
 	for _, chunk := range t.seen {
-		tf, file := t.chunks[chunk], t.Chunks[chunk].File
-		t.chunks[chunk] = 0
-		if t.files[file] == 0 {
-			t.in = append(t.in, file)
+		at, size := &t.chunks[chunk], t.Sizes[chunk]
+		tf, in := at.count, &t.files[size.File]
+		at.count = 0
+		if in.count == 0 {
+			t.in = append(t.in, size.File)
 		}
-		t.files[file] += tf
-		t.inFiles[file] |= t.masks[chunk] & mask
-		if t.scores[chunk] == 0 {
+		in.count += tf
+		in.groups |= at.groups & mask
+		if at.score == 0 {
 			t.touched = append(t.touched, chunk)
 		}
-		t.scores[chunk] += weight * tf / (tf + t.k1*(1-b+b*t.Lengths[chunk]))
+		at.score += weight * tf / (tf + t.k1*(1-b+b*size.Length))
 	}
 	for _, file := range t.in {
-		tf := t.files[file]
-		t.files[file] = 0
-		t.shardSearch.files[file] += weight * tf / (tf + fileK1*(1-fileB) + fileK1*fileB*t.FileLengths[file])
+		in := &t.files[file]
+		in.score += weight * in.count / (in.count + fileK1*(1-fileB) + fileK1*fileB*t.FileLengths[file])
+		in.count = 0
 	}
 	t.seen, t.in = t.seen[:0], t.in[:0]
 }

@@ -97,7 +97,7 @@ func (s *search) percent(part float64) string {
 func (s *search) together(all []candidate, best float64) {
 	most, first := float32(0), bestOfFiles(all)
 	for _, c := range all {
-		most = max(most, s.shards[c.Shard].files[c.file])
+		most = max(most, s.shards[c.Shard].files[c.file].score)
 	}
 	if most == 0 {
 		return
@@ -108,9 +108,9 @@ func (s *search) together(all []candidate, best float64) {
 		if first[fileKey{c.Shard, c.file}] == i {
 			part = 1
 		}
-		c.add("coherence", "the file as a whole", part*best*coherenceWeight*float64(shard.files[c.file]/most))
+		c.add("coherence", "the file as a whole", part*best*coherenceWeight*float64(shard.files[c.file].score/most))
 		if s.Without&Coverage == 0 && len(s.groups) > 1 {
-			groups := shard.inFiles[c.file]
+			groups := shard.files[c.file].groups
 			if shard.paths != nil {
 				groups |= shard.paths[c.file].groups
 			}
@@ -174,9 +174,9 @@ func (s *search) surround(all []candidate) {
 			switch at - c.Chunk {
 			case 0:
 			case -1, 1:
-				around[i] += float64(shard.scores[at])
+				around[i] += float64(shard.chunks[at].score)
 			default:
-				around[i] += nextButOne * float64(shard.scores[at])
+				around[i] += nextButOne * float64(shard.chunks[at].score)
 			}
 		}
 		most = max(most, around[i])

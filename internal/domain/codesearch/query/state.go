@@ -25,14 +25,19 @@ type shardSearch struct {
 // scratch is the memory of a search in one index. It is used again: megabytes for
 // each search would keep the garbage collector busy.
 type scratch struct {
-	scores  []float32 // by chunk
-	masks   []uint32  // by chunk: the groups that it has
+	chunks  []tallied // by chunk
 	touched []int32   // chunks with a score
-	files   []float32 // scores by file
-	inFiles []uint32  // by file: the groups that it has
+	files   []tallied // by file
 
-	tallied, talliedFiles []float32 // zero between two groups: see tally
-	seen, seenFiles       []int32
+	seen, seenFiles []int32 // see tally
+}
+
+// tallied is what was counted of a chunk or a file. All of it is beside each other, because
+// each chunk that has a word is somewhere else in memory.
+type tallied struct {
+	score  float32
+	count  float32 // of the group that is counted; zero between two groups: see tally
+	groups uint32  // those that it has
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -51,8 +56,7 @@ func cleared[T any](of []T, n int) []T {
 func (s *shardSearch) prepare(r Request) {
 	m := scratches.Get().(*scratch) // nothing else is in the pool
 	chunks, files := len(s.Chunks), len(s.Files)
-	m.scores, m.masks, m.tallied = cleared(m.scores, chunks), cleared(m.masks, chunks), cleared(m.tallied, chunks)
-	m.files, m.inFiles, m.talliedFiles = cleared(m.files, files), cleared(m.inFiles, files), cleared(m.talliedFiles, files)
+	m.chunks, m.files = cleared(m.chunks, chunks), cleared(m.files, files)
 	m.touched = m.touched[:0]
 	s.scratch, s.permitted = m, permitted(s.Shard, r)
 }
@@ -91,9 +95,9 @@ func (s *shardSearch) permits(chunk int) bool {
 // has is the groups that a chunk has, itself or in its file's path.
 func (s *shardSearch) has(chunk int) uint32 {
 	if s.paths == nil {
-		return s.masks[chunk]
+		return s.chunks[chunk].groups
 	}
-	return s.masks[chunk] | s.paths[s.Chunks[chunk].File].groups
+	return s.chunks[chunk].groups | s.paths[s.Sizes[chunk].File].groups
 }
 
 // inPath is what the path of a file has of the query.
