@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Learns words (recall.txt and named.txt of internal/domain/codesearch/query) from the comments of 83 packages in twelve
+# Learns words (recall.txt and named.txt of internal/domain/codesearch/vocabulary) from the comments of 83 packages in twelve
 # languages, of which none is a corpus of the gold set. Everything is unpacked into a folder; run it from the root.
 set -euo pipefail
 folder=${1:?name a folder}
@@ -81,4 +81,4 @@ cp -r vendor/librocksdb-sys/rocksdb corpus/cc-rocksdb
 cd "$own"
 folders=()
 for corpus in "$folder"/corpus/*; do folders+=("$(basename "$corpus")=$corpus"); done
-go run ./bench/codesearch -learn=internal/domain/codesearch/query "${folders[@]}"
+go run ./bench/codesearch -learn=internal/domain/codesearch/vocabulary "${folders[@]}"

@@ -1,22 +1,9 @@
 package query
 
 import (
-	"strings"
-
+	"countersign.dev/internal/domain/codesearch/vocabulary"
 	"countersign.dev/internal/domain/codesearch/words"
 )
-
-// abbreviations are what programmers shorten, by the stem of the long form. Each
-// counts for the other.
-var abbreviations = func() map[string][]string {
-	all := map[string][]string{}
-	for pair := range strings.FieldsSeq("authent:auth author:auth author:authz authent:authn databas:db config:cfg configur:config configur:cfg configur:conf context:ctx request:req respons:resp respons:res messag:msg error:err errors:err paramet:param argument:arg argument:args initi:init initialis:init temporari:tmp temporari:temp directori:dir number:num charact:char string:str integ:int pointer:ptr buffer:buf connect:conn document:doc document:docs environ:env environ:environment repositori:repo specif:spec synchron:sync asynchron:async statist:stat calcul:calc previous:prev current:cur maximum:max minimum:min averag:avg destin:dst sourc:src length:len index:idx iter:iterator expir:ttl certif:cert password:passwd credenti:cred crypto:cryptographi encrypt:cipher administr:admin applic:app command:cmd execut:exec languag:lang librari:lib manag:mgr packag:pkg process:proc reference:ref regular:regexp express:expr regex:regexp regexp:regex statement:stmt templat:tmpl transact:tx variabl:var attribut:attr allocat:alloc alloc:malloc delet:remov remov:delet delet:del creat:new dispos:close unmarshal:decod marshal:encod serial:marshal serial:encod serial:dump deserial:unmarshal deserial:decod pars:parser hash:digest log:logger termin:exit shutdown:stop cach:memoiz concurr:parallel mutex:lock lock:mutex url:uri uri:url convert:to multipl:multi") {
-		long, short, _ := strings.Cut(pair, ":")
-		all[long] = append(all[long], short)
-		all[short] = append(all[short], long)
-	}
-	return all
-}()
 
 var (
 	abbreviationWeight = 0.5
@@ -24,24 +11,33 @@ var (
 	insteadWeight      = 0.45 // of a word that code hardly has
 	pairWeight         = 0.45
 	prefixWeight       = 0.3
+	prefixInPath       = 0.5 // "doc" of documentation is more telling as a file's name than in its text
 	namedWeight        = 0.1
+	meantWeight        = 0.45 // of a word for what several words say together
 )
 
 const (
 	minPrefix     = 4 // characters of a word that others may begin with
 	maxExpansions = 16
 	maxEnding     = 6 // bytes by which such words differ
+	mostMeant     = 10
 )
 
 // commonNames: a name that more than one in so many chunks have answers nothing.
 const commonNames = 8
 
+// fewChunks have a word that is not common, however few chunks there are.
+const fewChunks = 16
+
 // hardly: code hardly has a word that less than one in so many chunks have.
 const hardly = 500
 
-// expand adds to each word its abbreviations, words that mean the same, names that answer it, the words of
+// expand adds to each word what it and others mean together, its abbreviations, words that mean the same, names that answer it, the words of
 // the indexes that begin with it, or that it begins with, and what it is part of.
 func (p *Plan) expand(stats Statistics) {
+	if !p.symbol {
+		p.mean(stats)
+	}
 	for i := range p.groups {
 		g := &p.groups[i]
 		p.joined(g)
@@ -49,14 +45,14 @@ func (p *Plan) expand(stats Statistics) {
 		if p.symbol && i == 0 && len(p.groups) > 1 {
 			continue // the name as a whole
 		}
-		for _, other := range abbreviations[base] {
+		for _, other := range vocabulary.Abbreviations(base) {
 			g.add(other, abbreviationWeight)
 		}
 		if !p.symbol {
 			p.related(g, stats)
 		}
 		if !p.symbol && !p.topic {
-			for _, other := range named[base] {
+			for _, other := range vocabulary.Named(base) {
 				if commonNames*stats.Frequency(other) < stats.Chunks() { // others tell little, and are slow to read
 					g.add(other, namedWeight)
 				}
@@ -67,13 +63,35 @@ func (p *Plan) expand(stats Statistics) {
 		}
 		for _, w := range stats.Beginning(base, maxExpansions) {
 			if len(w.Text)-len(base) <= maxEnding && w.Frequency > 1 {
-				g.add(w.Text, prefixWeight)
+				g.addTerm(weighted{w.Text, prefixWeight, prefixInPath})
 			}
 		}
 		for n := len(base) - 1; n >= max(minPrefix, len(base)-maxEnding); n-- {
 			if stats.Frequency(base[:n]) > 1 {
-				g.add(base[:n], prefixWeight)
+				g.addTerm(weighted{base[:n], prefixWeight, prefixInPath})
 			}
+		}
+	}
+}
+
+// mean adds to several words what code has for what they say together. What much of the code has tells little, and is
+// slow to read.
+func (p *Plan) mean(stats Statistics) {
+	stems, n := make([]string, len(p.groups)), 0
+	for i, g := range p.groups {
+		stems[i] = g.terms[0].text
+	}
+	for _, m := range vocabulary.Meant(stems) {
+		if has := stats.Frequency(m.Stem); has > fewChunks && commonNames*has > stats.Chunks() {
+			continue
+		}
+		for i := range p.groups {
+			if m.Of&(1<<i) != 0 {
+				p.groups[i].add(m.Stem, meantWeight*min(1, m.Votes))
+			}
+		}
+		if n++; n == mostMeant {
+			return
 		}
 	}
 }
@@ -86,11 +104,11 @@ func (p *Plan) related(g *group, stats Statistics) {
 	if rare {
 		weight = insteadWeight
 	}
-	for _, other := range synonyms[base] {
+	for _, other := range vocabulary.Synonyms(base) {
 		g.add(other, weight)
 	}
 	if rare {
-		for _, other := range further[base] {
+		for _, other := range vocabulary.Instead(base) {
 			g.add(other, weight)
 		}
 	}
@@ -107,14 +125,16 @@ func (p *Plan) joined(g *group) {
 	}
 }
 
-// add adds a term that is not there yet.
-func (g *group) add(text string, weight float64) {
+// add adds a term that is not there yet, with the same weight in paths.
+func (g *group) add(text string, weight float64) { g.addTerm(weighted{text, weight, weight}) }
+
+func (g *group) addTerm(added weighted) {
 	for _, t := range g.terms {
-		if t.text == text {
+		if t.text == added.text {
 			return
 		}
 	}
 	if len(g.terms) <= maxExpansions {
-		g.terms = append(g.terms, weighted{text, weight})
+		g.terms = append(g.terms, added)
 	}
 }

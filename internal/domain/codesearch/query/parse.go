@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/domain/codesearch/vocabulary"
 	"countersign.dev/internal/domain/codesearch/words"
 )
 
@@ -30,6 +31,7 @@ type group struct {
 type weighted struct {
 	text   string
 	weight float64
+	inPath float64 // its weight in names of files and folders
 }
 
 // pair is two words beside each other, and the name that they make.
@@ -42,9 +44,6 @@ type name struct {
 	weight  float64
 	written string // as the query spells it; empty: made of words
 }
-
-// silent words say nothing about what is sought.
-var silent = set("a an the of to in on for with by from and or is are was were be been do does did done how what where when why which who whom we our us i my me it its this that these those there their they them can could should would will shall may might must as at into if then than so you your has have had show tell explain about please any some all each every")
 
 // parse reads a query. Words that say nothing are left out, unless there are no
 // others.
@@ -146,7 +145,7 @@ func (p *parsed) field(field string, everything bool) {
 // word adds a word. A name of several parts counts as a whole and by its parts.
 func (p *parsed) word(word string, everything bool) {
 	lower := strings.ToLower(word)
-	if !everything && silent[lower] {
+	if !everything && vocabulary.Silent(lower) {
 		return
 	}
 	terms := words.Terms(word)
@@ -155,15 +154,18 @@ func (p *parsed) word(word string, everything bool) {
 	}
 	weight := 1.0
 	if len(terms) == 1 && !p.symbol {
-		weight = recalled(terms[0])
+		weight = vocabulary.Recalled(terms[0])
 	}
-	p.groups = append(p.groups, group{lower, weight, []weighted{{terms[0], 1}}})
+	p.groups = append(p.groups, group{lower, weight, []weighted{{terms[0], 1, 1}}})
 	for _, part := range terms[1:] {
 		if !slices.ContainsFunc(p.groups, func(g group) bool { return g.terms[0].text == part }) {
-			p.groups = append(p.groups, group{part, 0.6, []weighted{{part, 1}}})
+			p.groups = append(p.groups, group{part, 0.6, []weighted{{part, 1, 1}}})
 		}
 	}
 }
+
+// wellRecalled is the weight from which one word alone may be the name of what is sought.
+const wellRecalled = 0.85
 
 // compounds adds the names that neighbouring words make: "wait group" may mean
 // WaitGroup or wait_group, and "verify token" VerifyToken.
@@ -179,14 +181,14 @@ func (p *parsed) compounds(fields []string) {
 			continue
 		}
 		lower := strings.ToLower(strings.ReplaceAll(field, "-", ""))
-		if silent[lower] {
+		if vocabulary.Silent(lower) {
 			continue
 		}
 		plain = append(plain, lower)
 	}
 	for n := 3; n >= 1; n-- {
 		for i := 0; i+n <= len(plain); i++ {
-			if slices.Contains(plain[i:i+n], "") || n == 1 && (len(plain[i]) < 4 || recalled(words.Stem(plain[i])) < wellRecalled) {
+			if slices.Contains(plain[i:i+n], "") || n == 1 && (len(plain[i]) < 4 || vocabulary.Recalled(words.Stem(plain[i])) < wellRecalled) {
 				continue
 			}
 			joined := words.Whole(strings.Join(plain[i:i+n], ""))

@@ -33,14 +33,14 @@ func (s *search) matchPaths(shard *shardSearch) {
 			for p := shard.Postings(term); p.Next(); {
 				at := &shard.paths[p.Chunk]
 				part, stem := inName(p.Payload)
-				at.stem += float32(t.weight) * stem
-				if t.weight >= coveredBy {
+				at.stem += float32(t.inPath) * stem
+				if t.inPath >= coveredBy {
 					at.groups |= 1 << i
 				}
 				if found[p.Chunk] == 0 {
 					files = append(files, p.Chunk)
 				}
-				found[p.Chunk] = max(found[p.Chunk], float32(t.weight)*part)
+				found[p.Chunk] = max(found[p.Chunk], float32(t.inPath)*part)
 			}
 		}
 		share := float32(g.weight * s.idf[i] / s.total)

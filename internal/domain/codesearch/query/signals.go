@@ -23,13 +23,13 @@ const (
 	againFactor      = 0.9 // a further definition of the name in the file
 	nameWeight       = 0.6 // the file is called what a symbol query names
 	coherenceWeight  = 0.21
-	otherChunks      = 0.5
+	otherChunks      = 0.3
 	alsoFound        = 0.25 // other chunks of the file are candidates, too
 	alsoFoundDecay   = 0.5  // each of them by this part of the one before
-	alsoOthers       = 0.5  // of that, for chunks that are not the best of their file, unless a name is sought
+	alsoOthers       = 0.3  // of that, for chunks that are not the best of their file, unless a name is sought
 	surroundings     = 0.2  // what the chunks beside one have of the query
 	fileCoverage     = 0.25
-	chunkCoverage    = 0.75
+	chunkCoverage    = 0.65
 
 	topicSurroundings = surroundings / 2
 	nextButOne        = 0.5 // chunks that are not beside it but one further

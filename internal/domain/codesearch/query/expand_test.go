@@ -2,16 +2,13 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestRecalledWords: what code seldom has of the comments about it counts less than what it
-// mostly has, and a word that was not learned counts as it is. A name is sought in full.
-func TestRecalledWords(t *testing.T) {
-	if whether, cache := recalled("whether"), recalled("cach"); whether >= 0.5 || cache != 1 || recalled("zebra") != 1 {
-		t.Errorf("whether %v, cache %v, zebra %v", whether, cache, recalled("zebra"))
-	}
+// TestNamesAreSoughtInFull: a word that says little in a question is a name, too, when it is alone.
+func TestNamesAreSoughtInFull(t *testing.T) {
 	for _, g := range parse("whether", 0).groups {
 		if g.weight != 1 {
 			t.Errorf("a name alone weighs %v", g.weight)
@@ -77,7 +74,7 @@ func TestNamedWords(t *testing.T) {
 	}
 	shard, rare := asked("prepare()")
 	if len(rare) < 2 || !strings.HasPrefix(rare[0], "b.go") {
-		t.Errorf("%v: %v", rare, named["aliv"])
+		t.Errorf("%v", rare)
 	}
 	if _, common := asked("keep()"); len(common) < 2 || !strings.HasPrefix(common[0], "a.go") {
 		t.Errorf("a name that most have: %v", common)
@@ -85,5 +82,53 @@ func TestNamedWords(t *testing.T) {
 	matter := Search([]Shard{shard}, Request{Text: "alive cursor", Limit: 10})
 	if len(matter) < 2 || matter[0].Score != matter[1].Score {
 		t.Errorf("a matter: %+v", matter)
+	}
+}
+
+// counted are the statistics of 1000 chunks.
+type counted map[string]int
+
+func (counted) Chunks() int                  { return 1000 }
+func (c counted) Frequency(word string) int  { return c[word] }
+func (counted) Beginning(string, int) []Word { return nil }
+
+// TestMeantWords: what two words say together is sought in the place of both, unless much of the code has it, or the
+// query is a name.
+func TestMeantWords(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		has  int // chunks that have csv
+		want bool
+	}{
+		{"print values that are separated by commas", 1, true},
+		{"comma-separated values", 100, true},
+		{"comma-separated values", 200, false},
+		{"comma", 1, false},
+		{"csv", 1, false},
+	} {
+		p := NewPlan(Request{Text: c.text}, counted{"csv": c.has})
+		n := 0
+		for _, g := range p.groups {
+			if slices.ContainsFunc(g.terms[1:], func(t weighted) bool { return t.text == "csv" }) {
+				n++
+			}
+		}
+		if n >= 2 != c.want {
+			t.Errorf("%s, csv in %d chunks: for %d words", c.text, c.has, n)
+		}
+	}
+}
+
+// TestMeantWordsAreFound: a place that has none of a question's words is found by what they mean.
+func TestMeantWordsAreFound(t *testing.T) {
+	shard := indexed(t, map[string]string{
+		"a.go": "package p\n\nfunc writeCSV() {\n" + filler(8) + "}\n",
+		"b.go": "package p\n\nfunc writeRows() {\n" + filler(8) + "}\n",
+	})
+	if got := found(shard, Request{Text: "print comma separated values"}); len(got) == 0 || !strings.HasPrefix(got[0], "a.go") {
+		t.Errorf("%v", got)
+	}
+	if got := found(shard, Request{Text: "print comma separated values", Without: Expansion}); len(got) > 0 {
+		t.Errorf("without related words: %v", got)
 	}
 }

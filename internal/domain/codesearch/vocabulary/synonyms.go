@@ -1,4 +1,4 @@
-package query
+package vocabulary
 
 import (
 	_ "embed"
@@ -122,7 +122,9 @@ version revision
 warn alert
 wrap decorate`
 
-// synonyms are the stems of related words, by stem.
+// Synonyms are words that mean the same as a stem.
+func Synonyms(stem string) []string { return synonyms[stem] }
+
 var synonyms = func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(related) {
@@ -147,7 +149,9 @@ var synonyms = func() map[string][]string {
 //go:embed further.txt
 var furtherText string
 
-// further are the stems of such words, by stem.
+// Instead are words that code may have in the place of one that it hardly has.
+func Instead(stem string) []string { return further[stem] }
+
 var further = func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(furtherText) {
@@ -156,6 +160,38 @@ var further = func() map[string][]string {
 		for other := range strings.FieldsSeq(others) {
 			all[stem] = append(all[stem], words.Stem(other))
 		}
+	}
+	return all
+}()
+
+// namedText has to a line the stems of a word and of the parts of names that answer it. bench/codesearch learned it from
+// comments.
+//
+//go:embed named.txt
+var namedText string
+
+// Named are parts of the names of what comments with a word are about.
+func Named(stem string) []string { return named[stem] }
+
+var named = func() map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(namedText) {
+		if stems := strings.Fields(line); len(stems) > 0 {
+			all[stems[0]] = stems[1:]
+		}
+	}
+	return all
+}()
+
+// Abbreviations are what programmers shorten a stem to, or what it is short for.
+func Abbreviations(stem string) []string { return abbreviations[stem] }
+
+var abbreviations = func() map[string][]string {
+	all := map[string][]string{}
+	for pair := range strings.FieldsSeq("authent:auth author:auth author:authz authent:authn databas:db config:cfg configur:config configur:cfg configur:conf context:ctx request:req respons:resp respons:res messag:msg error:err errors:err paramet:param argument:arg argument:args initi:init initialis:init temporari:tmp temporari:temp directori:dir number:num charact:char string:str integ:int pointer:ptr buffer:buf connect:conn document:doc document:docs environ:env environ:environment repositori:repo specif:spec synchron:sync asynchron:async statist:stat calcul:calc previous:prev current:cur maximum:max minimum:min averag:avg destin:dst sourc:src length:len index:idx iter:iterator expir:ttl certif:cert password:passwd credenti:cred crypto:cryptographi encrypt:cipher administr:admin applic:app command:cmd execut:exec languag:lang librari:lib manag:mgr packag:pkg process:proc reference:ref regular:regexp express:expr regex:regexp regexp:regex statement:stmt templat:tmpl transact:tx variabl:var attribut:attr allocat:alloc alloc:malloc delet:remov remov:delet delet:del creat:new dispos:close unmarshal:decod marshal:encod serial:marshal serial:encod serial:dump deserial:unmarshal deserial:decod pars:parser hash:digest log:logger termin:exit shutdown:stop cach:memoiz concurr:parallel mutex:lock lock:mutex url:uri uri:url convert:to multipl:multi") {
+		long, short, _ := strings.Cut(pair, ":")
+		all[long] = append(all[long], short)
+		all[short] = append(all[short], long)
 	}
 	return all
 }()

@@ -1,0 +1,126 @@
+package vocabulary
+
+import (
+	"cmp"
+	_ "embed"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+
+	"countersign.dev/internal/domain/codesearch/words"
+)
+
+// thesaurusText has to a line two to four plain words and, after a colon, the words that code has for what
+// they say together, the most telling first: "comma separated values: csv". It is general knowledge of
+// programming: none of it was written for a question of a benchmark, or by one who had read it.
+//
+//go:embed thesaurus.txt
+var thesaurusText string
+
+// thesaurus are senses, by the stems of the plain words that they have.
+type thesaurus struct {
+	senses []sense
+	of     map[string][]int32
+}
+
+// sense is what some plain words say together.
+type sense struct {
+	plain int      // how many plain words it has
+	code  []string // stems of the words that code has for it
+}
+
+// general is the thesaurus of [thesaurusText]. It is read when it is first asked, in about 60 ms.
+var general = sync.OnceValue(func() *thesaurus { return newThesaurus(thesaurusText) })
+
+func newThesaurus(text string) *thesaurus {
+	t, known := &thesaurus{of: map[string][]int32{}}, map[string]string{}
+	stems := func(text string) (all []string) {
+		for word := range strings.FieldsSeq(text) {
+			stem, ok := known[word]
+			if !ok {
+				stem = words.Stem(word)
+				known[word] = stem
+			}
+			if !slices.Contains(all, stem) {
+				all = append(all, stem)
+			}
+		}
+		return all
+	}
+	for line := range strings.Lines(text) {
+		plain, code, _ := strings.Cut(line, ":")
+		of := stems(plain)
+		for _, stem := range of {
+			t.of[stem] = append(t.of[stem], int32(len(t.senses)))
+		}
+		t.senses = append(t.senses, sense{len(of), stems(code)})
+	}
+	return t
+}
+
+// Meaning is a word that code has for what some words of a question say together.
+type Meaning struct {
+	Stem  string
+	Of    uint32  // those words: bits by their places in the question
+	Votes float64 // how much agrees on it: 1 for the first word of a sense that the question has whole
+}
+
+const (
+	enoughVotes = 0.8
+	lessTelling = 0.8 // what each further word of a sense counts, in parts of the one before
+)
+
+// Meant returns what code has for what the stems of a question, 32 at most, say together; what most agrees on first. A
+// sense that the question has whole is enough for its first words; of those that it has in part, at least two words each,
+// some must agree.
+func Meant(stems []string) []Meaning { return general().meant(stems) }
+
+func (t *thesaurus) meant(stems []string) (all []Meaning) {
+	at := map[string]int{}
+	for _, m := range t.met(stems) {
+		part := float64(bits.OnesCount32(m.of)) / float64(m.plain)
+		vote := part * part
+		for _, stem := range m.code {
+			i, found := at[stem]
+			if !found {
+				i = len(all)
+				at[stem], all = i, append(all, Meaning{Stem: stem})
+			}
+			all[i].Votes += vote
+			all[i].Of |= m.of
+			vote *= lessTelling
+		}
+	}
+	all = slices.DeleteFunc(all, func(m Meaning) bool { return m.Votes < enoughVotes || slices.Contains(stems, m.Stem) })
+	slices.SortFunc(all, func(a, b Meaning) int { return cmp.Or(cmp.Compare(b.Votes, a.Votes), strings.Compare(a.Stem, b.Stem)) })
+	return all
+}
+
+// met is a sense of which a question has some words.
+type met struct {
+	sense
+	of uint32
+}
+
+// met returns the senses of which the question has two words or more, in the order of the thesaurus.
+func (t *thesaurus) met(stems []string) (all []met) {
+	of := make([]uint32, len(t.senses))
+	var several []int32
+	for i, stem := range stems {
+		if slices.Contains(stems[:i], stem) {
+			continue
+		}
+		for _, s := range t.of[stem] {
+			if bits.OnesCount32(of[s]) == 1 {
+				several = append(several, s)
+			}
+			of[s] |= 1 << i
+		}
+	}
+	slices.Sort(several)
+	for _, s := range several {
+		all = append(all, met{t.senses[s], of[s]})
+	}
+	return all
+}

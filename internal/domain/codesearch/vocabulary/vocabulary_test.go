@@ -1,0 +1,113 @@
+package vocabulary
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/domain/codesearch/words"
+)
+
+// TestThesaurusIsWellFormed: each line says with two plain words or more what code has other words for.
+func TestThesaurusIsWellFormed(t *testing.T) {
+	form := regexp.MustCompile(`^[a-z0-9]+( [a-z0-9]+){1,3}: [a-z0-9]+( [a-z0-9]+){0,5}\n$`)
+	before := ""
+	for line := range strings.Lines(thesaurusText) {
+		plain, code, _ := strings.Cut(line, ":")
+		var stems []string
+		for word := range strings.FieldsSeq(plain) {
+			if Silent(word) {
+				t.Errorf("%q has %q, which no question keeps", line, word)
+			}
+			if stem := words.Stem(word); !slices.Contains(stems, stem) {
+				stems = append(stems, stem)
+			}
+		}
+		switch {
+		case !form.MatchString(line):
+			t.Errorf("%q has another form", line)
+		case line <= before:
+			t.Errorf("%q is not in order, or there twice", line)
+		case len(stems) < 2:
+			t.Errorf("%q has one plain word", line)
+		case !slices.ContainsFunc(strings.Fields(code), func(word string) bool { return !slices.Contains(stems, words.Stem(word)) }):
+			t.Errorf("%q says the same on both sides", line)
+		}
+		before = line
+	}
+}
+
+// TestMeaning: what two words say together is meant by both, whatever their order. One of them alone says nothing, a word
+// that the question has twice is one, and what it says itself is not meant besides.
+func TestMeaning(t *testing.T) {
+	for _, c := range []struct {
+		stems string
+		want  uint32 // the words that csv is for
+	}{
+		{"comma separ", 0b11},
+		{"print separ valu comma", 0b1010},
+		{"comma", 0},
+		{"separ", 0},
+		{"comma comma", 0},
+		{"csv comma separ", 0},
+	} {
+		of := uint32(0)
+		for _, m := range newThesaurus("comma separated: csv delimiter\n").meant(strings.Fields(c.stems)) {
+			if m.Stem == "csv" {
+				of = m.Of
+			}
+		}
+		if of != c.want {
+			t.Errorf("%s: %b, not %b", c.stems, of, c.want)
+		}
+	}
+	if got := Meant([]string{"comma", "separ"}); !slices.ContainsFunc(got, func(m Meaning) bool { return m.Stem == "csv" }) {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestSensesInPartMustAgree: a sense of three words of which a question has two is not enough alone.
+func TestSensesInPartMustAgree(t *testing.T) {
+	for lines, want := range map[string]string{
+		"":                                  "",
+		"zebra okapi giraffe: alpha beta\n": "",
+		"zebra okapi giraffe: alpha beta\nzebra okapi lion: beta\n":                                   "beta 0.80",
+		"zebra okapi giraffe: alpha beta\nzebra okapi: gamma\n":                                       "gamma 1.00",
+		"zebra okapi giraffe: beta\nzebra okapi: gamma delta epsilon\nzebra okapi lion: alpha beta\n": "gamma 1.00, beta 0.80, delta 0.80",
+		"zebra giraffe: gamma\nzebra: delta\n":                                                        "",
+	} {
+		var got []string
+		for _, m := range newThesaurus(lines).meant([]string{"zebra", "count", "okapi"}) {
+			got = append(got, fmt.Sprintf("%s %.2f", m.Stem, m.Votes))
+			if m.Of != 0b101 {
+				t.Errorf("%q: %s is for %b", lines, m.Stem, m.Of)
+			}
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%q: %v, not %s", lines, got, want)
+		}
+	}
+}
+
+// TestRecalled: what code seldom has of the comments about it counts less than what it mostly has, and a word that was
+// not learned counts as it is.
+func TestRecalled(t *testing.T) {
+	if whether, cache := Recalled("whether"), Recalled("cach"); whether >= 0.5 || cache != 1 || Recalled("zebra") != 1 {
+		t.Errorf("whether %v, cache %v, zebra %v", whether, cache, Recalled("zebra"))
+	}
+}
+
+// TestBothWays: words are abbreviations and synonyms of each other.
+func TestBothWays(t *testing.T) {
+	if !slices.Contains(Abbreviations("request"), "req") || !slices.Contains(Abbreviations("req"), "request") {
+		t.Errorf("%v, %v", Abbreviations("request"), Abbreviations("req"))
+	}
+	if !slices.Contains(Synonyms("delet"), "remov") || !slices.Contains(Synonyms("remov"), "delet") || slices.Contains(Synonyms("delet"), "delet") {
+		t.Errorf("%v, %v", Synonyms("delet"), Synonyms("remov"))
+	}
+	if !slices.Contains(Instead("punctual"), "time") && len(Instead("absent")) == 0 {
+		t.Errorf("%v", Instead("absent"))
+	}
+}
