@@ -213,13 +213,23 @@ func TestLinesThatAreNotThereAreRefused(t *testing.T) {
 // TestPatternsThatFindNothingAreRefused: with what to do.
 func TestPatternsThatFindNothingAreRefused(t *testing.T) {
 	_, d := served(t, two(t))
-	for path, want := range map[string]string{"{seal0,seal1}.go": "braces", "[": "no valid pattern"} {
+	for path, want := range map[string]string{"{seal0,seal1}.go": "braces", "[": "no valid pattern", "..": "leave", "../**": "leave", "a/../b": "leave"} {
 		if text := d.raw("search_code", `{"query":"seal","path":%q}`, path); !strings.Contains(text, `"INVALID_INPUT"`) || !strings.Contains(text, want) {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
 	if rows, _ := d.search(`{"query":"seal","path":"**/seal1.go"}`); len(rows) == 0 || rows[0].FilePath != "seal1.go" {
 		t.Errorf("any depth: %+v", rows)
+	}
+}
+
+// TestLanguagesHaveTheirUsualNames: as the files have them, or as people call them.
+func TestLanguagesHaveTheirUsualNames(t *testing.T) {
+	_, d := served(t, two(t))
+	for language, found := range map[string]bool{"Go": true, "go": true, "golang": true, "GoLang": true, "js": false, "klingon": false} {
+		if rows, _ := d.search(`{"query":"seal","language":%q}`, language); len(rows) > 0 != found {
+			t.Errorf("%s: %d places", language, len(rows))
+		}
 	}
 }
 

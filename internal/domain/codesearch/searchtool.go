@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/domain/codesearch/glob"
+	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/domain/codesearch/query"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
@@ -95,7 +97,7 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 		budget = defaultBudget
 	}
 	q := Query{
-		Text: in.Query, Limit: min(first+w.Limit, query.MaxHits), Repository: in.Repository, Path: in.Path, Language: in.Language, Explain: in.Explain,
+		Text: in.Query, Limit: min(first+w.Limit, query.MaxHits), Repository: in.Repository, Path: in.Path, Language: index.LanguageNamed(in.Language), Explain: in.Explain,
 		Snippet: max(minSnippet, perToken*(budget/max(1, w.Limit-1)-besideSnippet)),
 	}
 	if err := checkPath(in.Path); err != nil {
@@ -119,6 +121,9 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 
 // checkPath refuses a pattern that would find nothing, whatever is there.
 func checkPath(path string) error {
+	if slices.Contains(strings.Split(path, "/"), "..") {
+		return fault.InvalidInput.New("A path does not leave its repository.").Instruct("Name it from the repository's own folder, without \"..\".").Fields("path")
+	}
 	r := query.Request{Path: path}
 	switch err := glob.Check(r.Pattern()); {
 	case errors.Is(err, glob.ErrAlternatives):

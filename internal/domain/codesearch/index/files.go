@@ -29,6 +29,15 @@ func languageOf(name string, src []byte) string {
 	return byInterpreter(src)
 }
 
+// LanguageNamed is the name under which files have a language, for one that people use for it: Go for golang,
+// JavaScript for js. What is no such name stays as it is.
+func LanguageNamed(name string) string {
+	if language, known := data.LanguageByAlias(name); known {
+		return language
+	}
+	return name
+}
+
 // contentFlags are the flags that a file's text decides.
 func (r *rules) contentFlags(name, language string, src []byte) (f Flag) {
 	switch kind := data.Type(data.LanguagesType[language]); {
