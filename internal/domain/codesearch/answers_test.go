@@ -223,6 +223,16 @@ func TestPatternsThatFindNothingAreRefused(t *testing.T) {
 	}
 }
 
+// TestQueriesWithoutAWordSaySo: nothing was searched then, which "nothing matches" would hide.
+func TestQueriesWithoutAWordSaySo(t *testing.T) {
+	_, d := served(t, two(t))
+	for text, said := range map[string]string{"x y z": "no word to search for", "1234": "no word to search for", "zebra": "Nothing matches in", "the seal": ""} {
+		if rows, e := d.search(`{"query":%q}`, text); len(rows) > 0 != (said == "") || !strings.Contains(e.Metadata.Hint, said) {
+			t.Errorf("%s: %d places, %q", text, len(rows), e.Metadata.Hint)
+		}
+	}
+}
+
 // TestLanguagesHaveTheirUsualNames: as the files have them, or as people call them.
 func TestLanguagesHaveTheirUsualNames(t *testing.T) {
 	_, d := served(t, two(t))

@@ -115,6 +115,10 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 			URI: address(r.Repository, r.FilePath, r.StartLine, r.EndLine)})
 	}
 	tool.Fit(ctx, fitting(rows, budget))
+	if !query.HasWords(in.Query) {
+		tool.Remark(ctx, "The query has no word to search for: single letters and numbers are not in an index.")
+		return rows, nil
+	}
 	s.remark(ctx, all, w.After != nil && len(rows) > 0 && w.After.Stamp != all.stamp)
 	return rows, nil
 }
