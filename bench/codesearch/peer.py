@@ -27,8 +27,8 @@ RESULTS = 20  # of which the benchmark takes the first ten that are not in its o
 def main(questions, answers, *corpora):
     tokenizer = Tokenizer(WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]"))
     model = StaticModel(vectors=numpy.random.rand(2, 4).astype(numpy.float32), tokenizer=tokenizer)
-    asked = [line.split("\t") for line in Path(questions).read_text().splitlines()]
-    with open(answers, "w") as out:
+    asked = [line.split("\t") for line in Path(questions).read_text(encoding="utf-8").splitlines()]
+    with open(answers, "w", encoding="utf-8") as out:
         for corpus in corpora:
             name, _, folder = corpus.partition("=")
             root = Path(folder).resolve()

@@ -94,7 +94,7 @@ func graded(places []place, results []result) float64 {
 	return gain / ideal
 }
 
-// bestOrder puts what gains most before the rest, which a ranking of the same results could do at best.
+// bestOrder puts what gains most before the rest: about what the best ranking of the same results could do.
 func bestOrder(places []place, results []result) []result {
 	ordered, used := slices.Clone(results), make([]bool, len(places))
 	for n := range ordered {

@@ -235,8 +235,11 @@ func TestQueriesWithoutAWordSaySo(t *testing.T) {
 
 // TestLanguagesHaveTheirUsualNames: as the files have them, or as people call them.
 func TestLanguagesHaveTheirUsualNames(t *testing.T) {
-	_, d := served(t, two(t))
-	for language, found := range map[string]bool{"Go": true, "go": true, "golang": true, "GoLang": true, "js": false, "klingon": false} {
+	o := two(t)
+	write(t, o.Repositories[0].Path, "seal.js", "function seal() {}\n")
+	indexInto(t, o, o.Repositories[0], time.Now())
+	_, d := served(t, o)
+	for language, found := range map[string]bool{"Go": true, "go": true, "golang ": true, "GoLang": true, "js": true, "rust": false, "klingon": false} {
 		if rows, _ := d.search(`{"query":"seal","language":%q}`, language); len(rows) > 0 != found {
 			t.Errorf("%s: %d places", language, len(rows))
 		}

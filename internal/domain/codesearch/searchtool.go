@@ -115,11 +115,7 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 			URI: address(r.Repository, r.FilePath, r.StartLine, r.EndLine)})
 	}
 	tool.Fit(ctx, fitting(rows, budget))
-	if !query.HasWords(in.Query) {
-		tool.Remark(ctx, "The query has no word to search for: single letters and numbers are not in an index.")
-		return rows, nil
-	}
-	s.remark(ctx, all, w.After != nil && len(rows) > 0 && w.After.Stamp != all.stamp)
+	s.remark(ctx, in.Query, all, w.After != nil && len(rows) > 0 && w.After.Stamp != all.stamp)
 	return rows, nil
 }
 
@@ -152,9 +148,13 @@ func fitting(rows []Match, budget int) int {
 // remark says what a reader must know of the rows: what was searched when there are none,
 // repositories that could not be searched, embeddings that were not there, and an index
 // that changed between two pages.
-func (s *Server) remark(ctx context.Context, all answer, changed bool) {
+func (s *Server) remark(ctx context.Context, text string, all answer, changed bool) {
 	var sentences []string
-	if len(all.results) == 0 {
+	switch {
+	case len(all.results) > 0:
+	case !query.HasWords(text):
+		sentences = append(sentences, "The query has no word to search for: words of one letter, numbers and signs are in no index.")
+	default:
 		sentences = append(sentences, s.searched(ctx, all.names))
 	}
 	switch n := all.missing; {

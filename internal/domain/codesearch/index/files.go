@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/go-enry/go-enry/v2/data"
@@ -32,6 +33,7 @@ func languageOf(name string, src []byte) string {
 // LanguageNamed is the name under which files have a language, for one that people use for it: Go for golang,
 // JavaScript for js. What is no such name stays as it is.
 func LanguageNamed(name string) string {
+	name = strings.TrimSpace(name)
 	if language, known := data.LanguageByAlias(name); known {
 		return language
 	}
@@ -132,7 +134,7 @@ func (r *rules) pathFlags(name string) (f Flag) {
 		if (folder == "doc" || folder == "docs") && (path.Ext(base) == ".html" || path.Ext(base) == ".htm") {
 			f |= Prose
 		}
-		if strings.Contains(folder, "-testing") || strings.Contains(folder, "testing-") || strings.HasPrefix(folder, "test_") || strings.HasPrefix(folder, "test-") || strings.HasSuffix(folder, "tests") || strings.HasSuffix(folder, "test") && len(folder) > 6 && !strings.HasSuffix(folder, "latest") && folder != "unittest" {
+		if strings.Contains(folder, "-testing") || strings.Contains(folder, "testing-") || strings.HasPrefix(folder, "test_") || strings.HasPrefix(folder, "test-") || strings.HasSuffix(folder, "tests") || strings.HasSuffix(folder, "test") && len(folder) > 6 && !strings.HasSuffix(folder, "latest") && (folder != "unittest" || path.Ext(base) != ".py") {
 			f |= Test
 		}
 	}
@@ -171,17 +173,16 @@ func asSource(name string) string {
 	if builtEndings[path.Ext(name)] {
 		return name
 	}
-	return seldomKept.Replace("/" + name)[1:]
+	parts := strings.Split(name, "/")
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "cache" || part == "dist" }), "/")
 }
 
-var seldomKept = strings.NewReplacer("/cache/", "/", "/dist/", "/")
-
 // builtEndings are those of files that are built into a folder dist.
-var builtEndings = map[string]bool{".js": true, ".mjs": true, ".cjs": true, ".css": true, ".map": true, ".html": true, ".json": true}
+var builtEndings = map[string]bool{".js": true, ".mjs": true, ".cjs": true, ".ts": true, ".tsx": true, ".css": true, ".map": true, ".svg": true, ".wasm": true, ".html": true, ".json": true}
 
 // specs are the endings of files that are tests when their names end in Spec. In other languages tests of that name are in
 // a folder of tests, and a ConnectionSpec elsewhere is none.
-var specs = map[string]bool{".js": true, ".jsx": true, ".ts": true, ".tsx": true, ".mjs": true, ".coffee": true}
+var specs = map[string]bool{".js": true, ".jsx": true, ".ts": true, ".tsx": true, ".mts": true, ".cts": true, ".mjs": true, ".cjs": true, ".coffee": true}
 
 // testEndings are those of files that are tests in their languages.
 var testEndings = map[string]bool{".t": true, ".bats": true, ".phpt": true}

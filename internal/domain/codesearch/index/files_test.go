@@ -48,6 +48,8 @@ func TestPathsTellKinds(t *testing.T) {
 		"internal/cache/ring.go":       0, // it caches, and is no cache
 		"cmd/dist/build.go":            0,
 		"web/dist/app.js":              Vendored,
+		"cache/cache/dist/ring.go":     0,
+		"unittest/ring_suite.cc":       Test,
 		"vendor/cache/ring.go":         Vendored,
 		"http/ConnectionSpec.kt":       0,
 		"src/test/http/RingSpec.scala": Test,

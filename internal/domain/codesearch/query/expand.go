@@ -11,7 +11,7 @@ var (
 	insteadWeight      = 0.45 // of a word that code hardly has
 	pairWeight         = 0.45
 	prefixWeight       = 0.3
-	prefixInPath       = 0.5 // "doc" of documentation is more telling as a file's name than in its text
+	prefixInPath       = 0.5 // a file called doc is about documentation, and has that word: see coveredBy
 	namedWeight        = 0.1
 	meantWeight        = 0.45 // of a word for what several words say together
 )
@@ -75,14 +75,14 @@ func (p *Plan) expand(stats Statistics) {
 }
 
 // mean adds to several words what code has for what they say together. What much of the code has tells little, and is
-// slow to read.
+// slow to read. It comes first, because a word has room for so many others only.
 func (p *Plan) mean(stats Statistics) {
 	stems, n := make([]string, len(p.groups)), 0
 	for i, g := range p.groups {
 		stems[i] = g.terms[0].text
 	}
 	for _, m := range vocabulary.Meant(stems) {
-		if has := stats.Frequency(m.Stem); has > fewChunks && commonNames*has > stats.Chunks() {
+		if has := stats.Frequency(m.Stem); has == 0 || has > fewChunks && commonNames*has > stats.Chunks() {
 			continue
 		}
 		for i := range p.groups {
@@ -125,12 +125,13 @@ func (p *Plan) joined(g *group) {
 	}
 }
 
-// add adds a term that is not there yet, with the same weight in paths.
+// add adds a term, with the same weight in paths. One that is there already counts as much as either says.
 func (g *group) add(text string, weight float64) { g.addTerm(weighted{text, weight, weight}) }
 
 func (g *group) addTerm(added weighted) {
-	for _, t := range g.terms {
+	for i, t := range g.terms {
 		if t.text == added.text {
+			g.terms[i].weight, g.terms[i].inPath = max(t.weight, added.weight), max(t.inPath, added.inPath)
 			return
 		}
 	}

@@ -77,7 +77,7 @@ func (c *coverTable) part(mask uint32) float32 {
 	return c[0][mask&255] + c[1][mask>>8&255] + c[2][mask>>16&255] + c[3][mask>>24]
 }
 
-// HasWords reports whether a text has a word that can be sought: numbers and single letters are in no index.
+// HasWords reports whether a text has a word that can be sought: numbers, signs and single letters are in no index.
 func HasWords(text string) bool { return len(parse(text, 0).groups) > 0 }
 
 // IsSymbol reports whether a text names something rather than asking about it.

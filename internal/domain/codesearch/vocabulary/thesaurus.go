@@ -13,7 +13,7 @@ import (
 
 // thesaurusText has to a line two to four plain words and, after a colon, the words that code has for what
 // they say together, the most telling first: "comma separated values: csv". It is general knowledge of
-// programming: none of it was written for a question of a benchmark, or by one who had read it.
+// programming; who wrote it had read no question of a benchmark.
 //
 //go:embed thesaurus.txt
 var thesaurusText string
@@ -63,16 +63,16 @@ func newThesaurus(text string) *thesaurus {
 type Meaning struct {
 	Stem  string
 	Of    uint32  // those words: bits by their places in the question
-	Votes float64 // how much agrees on it: 1 for the first word of a sense that the question has whole
+	Votes float64 // the sum of what senses give it: 1 for the first word of one that the question has whole
 }
 
 const (
-	enoughVotes = 0.8
-	lessTelling = 0.8 // what each further word of a sense counts, in parts of the one before
+	enoughVotes = 0.8 - 1e-9 // the second word of a sense that the question has whole, whatever the rounding
+	lessTelling = 0.8        // what each further word of a sense counts, in parts of the one before
 )
 
 // Meant returns what code has for what the stems of a question, 32 at most, say together; what most agrees on first. A
-// sense that the question has whole is enough for its first words; of those that it has in part, at least two words each,
+// sense that the question has whole is enough for its first two words; of those that it has in part, at least two words each,
 // some must agree.
 func Meant(stems []string) []Meaning { return general().meant(stems) }
 
