@@ -11,7 +11,7 @@ var (
 	insteadWeight      = 0.45 // of a word that code hardly has
 	pairWeight         = 0.45
 	prefixWeight       = 0.3
-	prefixInPath       = 0.5 // a file called doc is about documentation, and has that word: see coveredBy
+	prefixInPath       = 0.5 // a file called compress is about a compressor, and has that word: see coveredBy
 	namedWeight        = 0.1
 	meantWeight        = 0.45 // of a word for what several words say together
 )

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"countersign.dev/internal/domain/codesearch/vocabulary"
 )
 
 // TestNamesAreSoughtInFull: a word that says little in a question is a name, too, when it is alone.
@@ -130,5 +132,56 @@ func TestMeantWordsAreFound(t *testing.T) {
 	}
 	if got := found(shard, Request{Text: "print comma separated values", Without: Expansion}); len(got) > 0 {
 		t.Errorf("without related words: %v", got)
+	}
+}
+
+// TestMostMeant: of what a question means the first ten are sought that some chunk has; others take no place.
+func TestMostMeant(t *testing.T) {
+	const text = "remove old log files from the disk when it is full"
+	var stems []string
+	for _, g := range parse(text, 0).groups {
+		stems = append(stems, g.terms[0].text)
+	}
+	all := vocabulary.Meant(stems)
+	if len(all) <= mostMeant {
+		t.Fatalf("it means %d words only", len(all))
+	}
+	sought := func(has counted) (found []string) {
+		p := &Plan{parsed: parse(text, 0)}
+		p.mean(has)
+		for _, g := range p.groups {
+			for _, term := range g.terms[1:] {
+				if !slices.Contains(found, term.text) {
+					found = append(found, term.text)
+				}
+			}
+		}
+		return found
+	}
+	everything, last := counted{}, all[len(all)-1].Stem
+	for _, m := range all {
+		everything[m.Stem] = 1
+	}
+	if got := sought(everything); len(got) != mostMeant || slices.Contains(got, last) {
+		t.Errorf("%d words: %v", len(got), got)
+	}
+	if got := sought(counted{last: 1}); !slices.Equal(got, []string{last}) {
+		t.Errorf("%v, not %s", got, last)
+	}
+}
+
+// TestTermsCountTheMost: a term that is added twice counts as much as either says; the beginning of a word counts more in
+// paths.
+func TestTermsCountTheMost(t *testing.T) {
+	g := group{terms: []weighted{{"compressor", 1, 1}}}
+	g.add("compress", 0.2)
+	g.addTerm(weighted{"compress", 0.1, 0.5})
+	g.add("compress", 0.3)
+	if want := (weighted{"compress", 0.3, 0.5}); len(g.terms) != 2 || g.terms[1] != want {
+		t.Errorf("%v", g.terms)
+	}
+	p := NewPlan(Request{Text: "how does the compressor start"}, counted{"compress": 5})
+	if want := (weighted{"compress", prefixWeight, prefixInPath}); !slices.Contains(p.groups[0].terms, want) || prefixInPath < coveredBy {
+		t.Errorf("%v", p.groups[0].terms)
 	}
 }
