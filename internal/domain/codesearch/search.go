@@ -3,6 +3,7 @@ package codesearch
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"path"
 	"strings"
@@ -20,7 +21,7 @@ type Result struct {
 	StartLine  int      `json:"start_line" jsonschema_description:"First line, from 1"`
 	EndLine    int      `json:"end_line" jsonschema_description:"Last line, inclusive"`
 	Snippet    string   `json:"match_snippet" field:"show=code"`
-	Score      float64  `json:"relevance_score" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Only for the order within one answer"`
+	Score      float64  `json:"relevance_score" jsonschema:"minimum=0,maximum=1" jsonschema_description:"In thousandths; only for the order within one answer"`
 	Symbol     string   `json:"symbol,omitempty" jsonschema_description:"What the place declares"`
 	Metadata   Metadata `json:"metadata"`
 }
@@ -140,7 +141,7 @@ func result(h query.Shard, hit query.Hit, q Query) (Result, error) {
 		return Result{}, fmt.Errorf("the text of an indexed file cannot be read: %w", err)
 	}
 	r := Result{
-		Repository: h.Repository, FilePath: f.Path, StartLine: int(c.Line), EndLine: int(last.Last), Score: hit.Score,
+		Repository: h.Repository, FilePath: f.Path, StartLine: int(c.Line), EndLine: int(last.Last), Score: math.Round(hit.Score*1000) / 1000,
 		Metadata: metadata(&h.Meta, f, int(c.Line), int(last.Last)),
 	}
 	if defined := h.Definitions(hit.Best); len(defined) > 0 {
