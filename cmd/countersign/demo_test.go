@@ -343,19 +343,20 @@ func TestTerminalCommands(t *testing.T) {
 		code int
 		want string
 	}{
-		"token":          {[]string{"token", "alice.chen", "--url", d.Gateway}, 0, "eyJ"},
-		"unknown person": {[]string{"token", "nobody", "--url", d.Gateway}, 1, ""},
-		"tools":          {[]string{"tools", "--as", "alice.chen", "--url", d.Gateway}, 0, "update_salary"},
-		"fewer tools":    {[]string{"tools", "--as", "frank.davis", "--url", d.Gateway}, 0, "get_time_off_balance"},
-		"error codes":    {[]string{"tools", "--errors"}, 0, "EMPLOYEE_HAS_REPORTS"},
-		"call":           {[]string{"call", "get_time_off_balance", "{}", "--as", "marcus.johnson", "--url", d.Gateway}, 0, `"pto_balance": 15`},
-		"a refused call": {[]string{"call", "update_salary", "{}", "--as", "frank.davis", "--json", "--url", d.Gateway}, 1, "INSUFFICIENT_PERMISSIONS"},
-		"no such tool":   {[]string{"call", "nosuch", "--as", "frank.davis", "--json", "--url", d.Gateway}, 1, `There is no tool called \"nosuch\".`},
-		"chat":           {[]string{"chat", "--once", "What's my PTO balance?", "--as", "marcus.johnson", "--url", d.Gateway}, 0, "15"},
-		"chat with rows": {[]string{"chat", "--once", "List all employees", "--as", "alice.chen", "--url", d.Gateway}, 0, "\nFirst name  Last name "},
-		"no such flag":   {[]string{"demo", "--nope"}, 2, ""},
-		"no such thing":  {[]string{"frobnicate"}, 2, ""},
-		"help":           {[]string{"serve", "--help"}, 0, "example:"},
+		"token":            {[]string{"token", "alice.chen", "--url", d.Gateway}, 0, "eyJ"},
+		"unknown person":   {[]string{"token", "nobody", "--url", d.Gateway}, 1, ""},
+		"tools":            {[]string{"tools", "--as", "alice.chen", "--url", d.Gateway}, 0, "update_salary"},
+		"fewer tools":      {[]string{"tools", "--as", "frank.davis", "--url", d.Gateway}, 0, "get_time_off_balance"},
+		"error codes":      {[]string{"tools", "--errors"}, 0, "EMPLOYEE_HAS_REPORTS"},
+		"call":             {[]string{"call", "get_time_off_balance", "{}", "--as", "marcus.johnson", "--url", d.Gateway}, 0, `"pto_balance": 15`},
+		"a refused call":   {[]string{"call", "update_salary", "{}", "--as", "frank.davis", "--json", "--url", d.Gateway}, 1, "INSUFFICIENT_PERMISSIONS"},
+		"no such tool":     {[]string{"call", "nosuch", "--as", "frank.davis", "--json", "--url", d.Gateway}, 1, `There is no tool called \"nosuch\".`},
+		"chat":             {[]string{"chat", "--once", "What's my PTO balance?", "--as", "marcus.johnson", "--url", d.Gateway}, 0, "15"},
+		"chat with rows":   {[]string{"chat", "--once", "List all employees", "--as", "alice.chen", "--url", d.Gateway}, 0, "\nFirst name  Last name "},
+		"no such flag":     {[]string{"demo", "--nope"}, 2, ""},
+		"no such thing":    {[]string{"frobnicate"}, 2, ""},
+		"nothing to index": {[]string{"index"}, 2, ""},
+		"help":             {[]string{"serve", "--help"}, 0, "example:"},
 	} {
 		out, code := runCommand(t, c.args...)
 		if code != c.code || !strings.Contains(out, c.want) {

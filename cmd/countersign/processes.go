@@ -144,5 +144,8 @@ func indexCode(ctx context.Context, p program, c command) (err error) {
 	if err != nil {
 		return err
 	}
+	if len(o.Folders) == 0 && o.File == "" {
+		return misused("name at least one folder, or a configuration with codesearch.repositories")
+	}
 	return app.Index(ctx, o)
 }
