@@ -275,7 +275,7 @@ func (p *planner) rank(r *match.Reading) int {
 	listed := latest(p) == r.Tool && !coded
 	likelier := listed || r.Measure.Kind != "" || r.Target != nil && r.Target.Entity.Self
 	searched := r.Guesses() && r.Searches() && !r.Strong // texts with a word, which is no more than a guess
-	return 3*r.Score - map[bool]int{true: 6}[searched] + map[bool]int{true: 7}[listed && p.refers] + map[bool]int{true: 2}[r.Strong] + map[bool]int{true: 1}[likelier]
+	return 3*r.Score - map[bool]int{true: 1}[r.Guesses() && len(r.Filters) > 1] - map[bool]int{true: 6}[searched] + map[bool]int{true: 7}[listed && p.refers] + map[bool]int{true: 2}[r.Strong] + map[bool]int{true: 1}[likelier]
 }
 
 // decline says what cannot be done, and what to ask instead.
