@@ -86,6 +86,19 @@ func Lows(tokens []Token) (out []string) {
 	return out
 }
 
+// After are the tokens behind the first n words, from the next word on.
+func After(tokens []Token, n int) []Token {
+	for i, t := range tokens {
+		if t.Kind != Mark {
+			if n == 0 {
+				return tokens[i:]
+			}
+			n--
+		}
+	}
+	return nil
+}
+
 // Run returns the words with which tokens begin, as many as a phrase may have.
 func Run(tokens []Token) (out []string) {
 	for _, t := range tokens[:min(english.LongestPhrase, len(tokens))] {

@@ -1,9 +1,6 @@
 package result_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,24 +35,5 @@ func TestIdsAsTheyAreSpelled(t *testing.T) {
 	}
 	if got := (result.Field{}).Spelled("7"); got != "7" {
 		t.Errorf("without a form: %q", got)
-	}
-}
-
-func TestTotals(t *testing.T) {
-	var rows []result.Row
-	for _, one := range []struct {
-		of    string
-		costs json.Number
-	}{{"IT", "10"}, {"HR", "5"}, {"IT", "20"}, {"", "7"}} {
-		rows = append(rows, result.Row{Keys: []string{"of", "costs"}, Values: map[string]any{"of": one.of, "costs": one.costs}})
-	}
-	for kind, want := range map[string]string{"sum": "HR 5 1, IT 30 2", "average": "HR 5 1, IT 15 2", "count": "none 7 1, HR 5 1, IT 30 2"} {
-		var got []string
-		for _, one := range result.Totals(rows, "of", "costs", "bills", func(string) result.Field { return result.Field{} }, kind) {
-			got = append(got, fmt.Sprint(one.Values["name"], " ", one.Values["costs"], " ", one.Values["bills"]))
-		}
-		if strings.Join(got, ", ") != want {
-			t.Errorf("%s: %v, want %s", kind, got, want)
-		}
 	}
 }

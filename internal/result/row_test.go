@@ -2,7 +2,6 @@ package result_test
 
 import (
 	"encoding/json"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,84 +77,24 @@ func TestNumberOfARow(t *testing.T) {
 }
 
 func TestRowsWithinAnAnswer(t *testing.T) {
-	for data, want := range map[string]float64{
-		`[{"n":1},{"n":2.5},{"n":"7"},{}]`:     3.5,
-		`{"of":"x","rows":[{"n":4}],"b":[{}]}`: 4,
-		`{"n":9}`:                              0,
+	for data, want := range map[string]string{
+		`[{"n":"a"},{"n":"b"},{}]`:               "ab",
+		`{"of":"x","rows":[{"n":"c"}],"b":[{}]}`: "c",
+		`{"n":"d"}`:                              "",
 	} {
 		parsed, err := result.ParseData([]byte(data))
-		if got := result.Sum(result.RowsWithin(parsed), "n"); err != nil || got != want {
-			t.Errorf("%s: %v, %v, not %v", data, got, err, want)
+		got := ""
+		for _, row := range result.RowsWithin(parsed) {
+			got += row.Text("n")
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: %q, %v, not %q", data, got, err, want)
 		}
 	}
 	var none *result.Fields
 	broken := &result.Fields{Lacks: []result.Lack{{Said: "(", Tell: "x"}}}
 	if none.Lacking()("x")+broken.Lacking()("(") != "" {
 		t.Error("what is not declared, or is no expression, is told")
-	}
-}
-
-func TestNameOfARow(t *testing.T) {
-	for data, want := range map[string][2]string{
-		`{"employee_id":"9f8b6c1e-7a42-4c55-9d6f-0e2b7d7a3c11","first_name":"Ada","last_name":"Lovelace"}`: {"Ada Lovelace", "Ada Lovelace"},
-		`{"ticket_id":"TICK-004","customer_name":"Acme","subject":"Login refused"}`:                        {"Login refused", "TICK-004 Login refused"},
-		`{"order_id":"A-1","order_number":"77","customer_name":"Acme"}`:                                    {"77", "A-1 77"},
-		`{"id":7,"title":"Budget","fiscal_year":2026}`:                                                     {"Budget", "Budget 2026"},
-		`{"id":"x","contact":"ada@example.com","city":"Turin"}`:                                            {"Turin", "x Turin"},
-		`{"note":"***"}`: {"", ""},
-		`{}`:             {"", ""},
-	} {
-		parsed, err := result.ParseData([]byte(data))
-		row, _ := parsed.(result.Row)
-		if got := [2]string{row.Name(), row.Title()}; err != nil || got != want {
-			t.Errorf("%s: %q, %v, not %q", data, got, err, want)
-		}
-	}
-}
-
-func TestRowsDescend(t *testing.T) {
-	parsed, _ := result.ParseData([]byte(`[{"n":1,"t":"a"},{"n":30,"t":"c"},{"n":30,"t":"b"},{"n":-2,"t":"d"},{"t":"e"}]`))
-	rows := result.Rows(parsed)
-	for key, want := range map[string]string{"n": "cbaed", "t": "edcba"} {
-		got := ""
-		result.Descend(rows, "t", nil)
-		slices.Reverse(rows)
-		if key == "n" {
-			rows = []result.Row{rows[2], rows[0], rows[1], rows[3], rows[4]}
-		}
-		result.Descend(rows, key, nil)
-		for _, one := range rows {
-			got += one.Text("t")
-		}
-		if got != want {
-			t.Errorf("by %s: %s, want %s", key, got, want)
-		}
-	}
-	if result.Descend(rows, "t", []string{"b", "d"}); rows[0].Text("t")+rows[1].Text("t") != "db" {
-		t.Errorf("degrees are in their own order: %v", rows)
-	}
-	if none, by, more := rows[4].Stepped("new_x", 1, false), rows[1].Stepped("new_n", 2, false), rows[1].Stepped("n", 10, true); none != nil || by != 32.0 || more != 33.0 {
-		t.Errorf("changed to %v, %v, %v", none, by, more)
-	}
-	if all := result.Shares(rows, []string{"n", "t"}, 2); all.Values["n"] != json.Number("29.5") || all.Values["t"] != json.Number("0") {
-		t.Errorf("shares: %v", all)
-	}
-	result.Descend(rows, "t", nil)
-	slices.Reverse(rows)
-	rows = []result.Row{rows[2], rows[1], rows[0], rows[3], rows[4]}
-	for sign, want := range map[string]string{"positive": "abc", "negative": "d", "none": "e", "zero": ""} {
-		got := ""
-		for _, one := range slices.Backward(rows) {
-			if one.Holds("n", []any{sign}) {
-				got += one.Text("t")
-			}
-		}
-		if got != want {
-			t.Errorf("%s are %s, want %s", sign, got, want)
-		}
-	}
-	if !rows[4].Holds("t", []any{"x", "e"}) || rows[0].Holds("t", []any{"x"}) {
-		t.Error("a text is held as it is")
 	}
 }
 
@@ -166,23 +105,8 @@ func TestOneThingOfAnAnswer(t *testing.T) {
 		`{"status":"success","data":[{"name":"Tib"},{"name":"Tom"}]}`:        "",
 		`{"status":"success","data":[]}`:                                     "",
 	} {
-		if got := result.ReadAnswer(json.RawMessage(data), false).One().Name(); got != want {
+		if got := result.ReadAnswer(json.RawMessage(data), false).One().Text("name"); got != want {
 			t.Errorf("%s is about %q, want %q", data, got, want)
 		}
-	}
-}
-
-func TestRowsHavingWords(t *testing.T) {
-	rows := []result.Row{
-		{Keys: []string{"name"}, Values: map[string]any{"name": "Retail systems"}},
-		{Keys: []string{"name"}, Values: map[string]any{"name": "Health"}},
-		{Keys: []string{"name", "city"}, Values: map[string]any{"name": "Loyalty of retailers", "city": "Retail Park"}},
-	}
-	var got []string
-	for _, one := range result.Having(rows, []string{"retail", "loyalty"}) {
-		got = append(got, one.Name())
-	}
-	if want := []string{"Loyalty of retailers", "Retail systems"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -177,24 +177,3 @@ func inJSON(encoded string) string {
 	}
 	return out.String()
 }
-
-// Facts writes fields of a row within a sentence: "salary $45,000, hired 2019-06-10". What is
-// empty is left out. of says what is declared of a field.
-func Facts(of func(name string) Field, one Row, names []string) string {
-	var parts []string
-	for _, name := range names {
-		if v := one.Values[name]; name != "" && v != nil && v != "" {
-			parts = append(parts, of(name).Head(name)+" "+of(name).Said(name, v))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// Plain are the fields of a row that people read: without ids, inner rows and what only
-// records are kept by, and without what its title says.
-func Plain(of func(name string) Field, one Row, title string) []string {
-	return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
-		clerical := strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "At") || k == "version" || of(k).Show == ShowDetail
-		return one.Nests(k) || clerical || IsID(k) && one.Text(k) != "" || one.Text(k) != "" && strings.Contains(title, one.Text(k))
-	})
-}

@@ -35,6 +35,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// searches and planners agree on what is the same word.
 	"internal/english": {outside: []string{"github.com/blevesearch/snowballstem"}},
 	"internal/pattern": {},
+	// figures over rows, and what they are called: answers in sentences and orders by name need them, the codec does not.
+	"internal/facts": {ours: []string{"english", "result"}},
 	// what can be had again is kept up to a bound.
 	"internal/memo":       {},
 	"internal/toolsearch": {ours: []string{"english", "result", "schema"}},
@@ -48,7 +50,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/confirm": {ours: []string{"access", "audit", "fault", "quota", "result"}},
 	"internal/tool":    {ours: []string{"access", "audit", "confirm", "deadline", "fault", "flat", "plaintext", "result", "schema", "schema/envelope", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
 	// the gateway checks what a model wrote as the server does, and with the same words; the words of a name say what a property holds.
-	"internal/schema/declared": {ours: []string{"calendar", "english", "language", "language/lexicon", "result", "schema"}},
+	"internal/schema/declared": {ours: []string{"calendar", "english", "facts", "language", "language/lexicon", "result", "schema"}},
 	"internal/schema":          {ours: []string{"english", "fault", "flat", "strictjson"}, outside: []string{"github.com/google/jsonschema-go", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	// what all servers and the host answer, in one shape: clients compare answers with it.
 	"internal/schema/envelope": {ours: []string{"result", "schema"}},
@@ -109,8 +111,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/language":            {ours: []string{"calendar", "english"}},
 	"internal/language/lexicon":    {ours: []string{"english", "language", "schema"}, outside: []string{"go.yaml.in/yaml"}},
 	"internal/llm/rehearsal/match": {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "result", "schema", "schema/declared"}},
-	"internal/llm/rehearsal/speak": {ours: []string{"agent", "english", "language", "llm/rehearsal/match", "result", "schema/declared"}},
-	"internal/llm/rehearsal/plan":  {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/speak", "result", "schema", "schema/declared"}},
+	"internal/llm/rehearsal/speak": {ours: []string{"agent", "english", "facts", "language", "llm/rehearsal/match", "result", "schema/declared"}},
+	"internal/llm/rehearsal/plan":  {ours: []string{"agent", "calendar", "english", "facts", "language", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/speak", "result", "schema", "schema/declared"}},
 	"internal/upstream":            {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "schema/envelope", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// the file of connected servers is plain data: rules that upstream enforces, and addresses that connected makes adapters of.
 	"internal/mcpfile": {outside: []string{"github.com/go-json-experiment/json"}},

@@ -10,7 +10,7 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// maxCodeLines is how many lines of each place a terminal shows; the page shows all of them.
+// maxCodeLines is how many lines of each row a terminal shows; the page shows all of them.
 const maxCodeLines = 12
 
 // codeKey is the field of a row that holds source text; empty when there is none.
@@ -23,22 +23,22 @@ func codeKey(row result.Row, fields map[string]result.Field) string {
 	return ""
 }
 
-// places prints rows of source text one below the other.
-func places(w io.Writer, rows []result.Row, fields map[string]result.Field, width int) error {
+// listings prints rows of source text one below the other.
+func listings(w io.Writer, rows []result.Row, fields map[string]result.Field, width int) error {
 	var out strings.Builder
 	for i, row := range rows {
 		if i > 0 {
 			out.WriteByte('\n')
 		}
-		place(&out, row, codeKey(row, fields), width)
+		listing(&out, row, codeKey(row, fields), width)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
 }
 
-// place prints a place in source text: its file and line, as editors open them, what it
+// listing prints one row of source text: its file and line, as editors open them, what it
 // declares and its repository, and its first lines with their numbers.
-func place(out *strings.Builder, row result.Row, key string, width int) {
+func listing(out *strings.Builder, row result.Row, key string, width int) {
 	first, _ := row.Number("start_line")
 	last, _ := row.Number("end_line")
 	lines := strings.Split(strings.TrimRight(row.Text(key), "\n"), "\n")

@@ -35,13 +35,13 @@ func AllRows(o result.Outcome) []result.Row {
 	return nil
 }
 
-// Table prints rows as aligned columns, and which fields did not fit, or places in source
-// text with their lines. width is that of the terminal; 0: lines are as long as they are.
+// Table prints rows as aligned columns, and which fields did not fit, or source text with
+// its lines. width is that of the terminal; 0: lines are as long as they are.
 func Table(w io.Writer, rows []result.Row, fields map[string]result.Field, width int) error {
 	all := len(rows)
 	rows = rows[:min(all, maxRows)]
 	if all > 0 && codeKey(rows[0], fields) != "" {
-		return places(w, rows, fields, width)
+		return listings(w, rows, fields, width)
 	}
 	columns, others := columnsOf(rows, fields)
 	g := gridOf(rows, columns, fields)

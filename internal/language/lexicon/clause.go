@@ -74,7 +74,8 @@ func (c Clause) OpensAnew(x *Lexicon) bool {
 // mine?", "and Ada's?"
 func (x *Lexicon) Others(tokens []language.Token) bool {
 	n := x.Phrase("follow", language.Lows(tokens))
-	return n > 0 && len(language.Lows(tokens)) == n+1 && (x.Is(tokens[n].Low, "self") || tokens[n].Owns || tokens[n].Capital)
+	rest := language.After(tokens, n)
+	return n > 0 && len(language.Lows(rest)) == 1 && (x.Is(rest[0].Low, "self") || rest[0].Owns || rest[0].Capital)
 }
 
 // Narrowed are the words to which a question keeps what was shown, or nil: "Sales only", "and

@@ -14,6 +14,8 @@ var (
 	Pays = regexp.MustCompile(`^(?i:what|how much) (?i:do|did) we (?i:pay) ([A-Z][a-z][\w'-]*(?: [A-Z][\w'-]+)?)\b`)
 	// LastOne, "open the last one", is of a row and no page.
 	LastOne = regexp.MustCompile(`(?i)^(?:please )?(?:open|show|view|read|close|delete|remove|approve)(?: me)? the last one\b`)
+	// NthPage, "page 5" or "the previous page", is of a page by its place in a list; the second one follows the first.
+	NthPage = regexp.MustCompile(`(?i)^(?:please )?(?:and )?(?:(?:show|open|give|see|read|go (?:back )?to)(?: me)? )?(?:the )?(?:page(?: number)? (?:1|[3-9]|\d\d+)|(?:previous|preceding|\d+(?:st|nd|rd|th)) (?:page|ones)|previous)\W*$`)
 	// Inside, "what items are in it?", asks for all of one thing.
 	Inside = regexp.MustCompile(`(?i)^(?:and )?show (?:me )?its (?:items|lines|details)\W*$|^(?:and )?what (?:items )?does it (?:contain|have|include)\W*$|^(?:and )?(?:what (?:items |lines )?(?:is|are|'s) in|show (?:me )?(?:the )?(?:items|lines|details) (?:in|of)|(?:more )?details (?:of|on|about)) it\W*$|^(?:show |give )?(?:me )?(?:the |more )?details\W*$`)
 	// Theirs, "their salaries", asks for a field of what was shown.

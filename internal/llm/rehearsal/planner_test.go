@@ -58,29 +58,32 @@ func requestOf(t testing.TB, who person, question string) agent.Request {
 }
 
 func FuzzPlannerNeverChangesWithoutItsVerb(f *testing.F) {
-	for _, seed := range []string{"Delete employee Frank Davis", "((((((", "\"\"\"", "5% 5% 5%", "and and and", "'s 's", "delete\x00delete", "raise Sarah's pay by 5%", "März 31 April 31"} {
+	for _, seed := range []string{"Delete employee Frank Davis", "((((((", "\"\"\"", "5% 5% 5%", "and and and", "'s 's", "delete\x00delete", "raise Sarah's pay by 5%", "März 31 April 31", "-5 more", "what about, Sales?", "page 9"} {
 		f.Add(seed)
 	}
 	m, base := New(), requestOf(f, people["alice"], "")
+	listed := ask(f, newFakeHR(f, people["alice"], hrTools(f)), people["alice"].Person, nil, "list all employees").messages
 	f.Fuzz(func(t *testing.T, question string) {
 		if utf8.RuneCountInString(question) > agent.MaxQuestion {
 			return
 		}
-		base.Messages = []agent.Message{agent.TextMessage(agent.User, question)}
-		text, calls := m.think(base)
-		if text == "" && len(calls) == 0 {
-			t.Fatalf("%q: neither words nor calls", question)
-		}
-		again, _ := m.think(base)
-		if again != text {
-			t.Fatalf("%q: %q and then %q", question, text, again)
-		}
-		for _, c := range calls {
-			if !json.Valid(c.Args) {
-				t.Fatalf("%q: arguments %s", question, c.Args)
+		for _, before := range [][]agent.Message{nil, listed} {
+			base.Messages = append(slices.Clone(before), agent.TextMessage(agent.User, question))
+			text, calls := m.think(t.Context(), base)
+			if text == "" && len(calls) == 0 {
+				t.Fatalf("%q: neither words nor calls", question)
 			}
-			if c.Tool == "delete_employee" && !ordersDeletion(question) {
-				t.Fatalf("%q led to %s", question, c.Tool)
+			again, _ := m.think(t.Context(), base)
+			if again != text {
+				t.Fatalf("%q: %q and then %q", question, text, again)
+			}
+			for _, c := range calls {
+				if !json.Valid(c.Args) {
+					t.Fatalf("%q: arguments %s", question, c.Args)
+				}
+				if c.Tool == "delete_employee" && !ordersDeletion(question) {
+					t.Fatalf("%q led to %s", question, c.Tool)
+				}
 			}
 		}
 	})
@@ -96,7 +99,7 @@ func ordersDeletion(question string) bool {
 // length, and asks for nothing. Work is counted in allocations, which are the same on a busy machine.
 func TestBracketsAreReadQuickly(t *testing.T) {
 	tools := hrTools(t)
-	for _, piece := range []string{"[(", `"`, "a ", "and ", "5% ", "x's ", "not all but ", "1,", "Alice Chen, ", "who is in ", "ä\u0301", "?!", "-", "2026-01-01 ", "all of the employees in "} {
+	for _, piece := range []string{"[(", `"`, "a ", "and ", "5% ", "x's ", "not all but ", "1,", "Alice Chen, ", "employees of Acme and ", "who is in ", "ä\u0301", "?!", "-", "2026-01-01 ", "all of the employees in "} {
 		work := func(length int) float64 {
 			text := string([]rune(strings.Repeat(piece, length))[:length])
 			return testing.AllocsPerRun(1, func() {
@@ -116,6 +119,6 @@ func TestBracketsAreReadQuickly(t *testing.T) {
 func BenchmarkRound(b *testing.B) {
 	m, r := New(), requestOf(b, people["nina"], "Who on my team has performance reviews due?")
 	for b.Loop() {
-		m.think(r)
+		m.think(b.Context(), r)
 	}
 }

@@ -43,12 +43,12 @@ func (m *Model) Name() string { return Name }
 // Stream yields the answer, then the calls. Its only error is the context's.
 func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
 	return func(yield func(agent.Delta, error) bool) {
-		text, calls := m.think(r)
+		text, calls := m.think(ctx, r)
 		agent.Whole(ctx, text, calls)(yield)
 	}
 }
 
-func (m *Model) think(r agent.Request) (string, []agent.Call) {
+func (m *Model) think(ctx context.Context, r agent.Request) (string, []agent.Call) {
 	c := match.Catalog{Words: m.words, Person: r.Person, Today: r.Now}
 	for _, t := range r.Tools {
 		c.Open = append(c.Open, m.tool(t.ToolInfo, false))
@@ -56,7 +56,7 @@ func (m *Model) think(r agent.Request) (string, []agent.Call) {
 	for _, t := range r.Closed {
 		c.Closed = append(c.Closed, m.tool(t.Info, true))
 	}
-	text, calls := plan.Next(c, r.Messages)
+	text, calls := plan.Next(ctx, c, r.Messages)
 	for i := range calls {
 		calls[i].ID = fmt.Sprintf("call_%d_%d", len(r.Messages), i+1)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/english"
+	"countersign.dev/internal/facts"
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
@@ -50,7 +51,7 @@ func Called(things []Thing, words []string) []Thing {
 	}
 	return by(func(t Thing) []string {
 		t.Row.Keys = slices.DeleteFunc(slices.Clone(t.Row.Keys), func(k string) bool { return english.LastWord(k) == "by" })
-		return t.Row.Words()
+		return facts.Words(t.Row)
 	})
 }
 
@@ -70,7 +71,7 @@ func ListerOf(tools []*Tool, id *Field) (best *Tool) {
 func Settle(row result.Row, args map[string]any) {
 	for name, arg := range args {
 		if step, relative := arg.(language.Token); relative {
-			args[name] = row.Stepped(name, step.Value, step.Percent)
+			args[name] = facts.Raised(row, name, step.Value, step.Percent)
 		}
 	}
 	maps.DeleteFunc(args, func(_ string, arg any) bool { return arg == nil })

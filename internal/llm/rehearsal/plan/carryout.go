@@ -9,6 +9,7 @@ import (
 
 	"countersign.dev/internal/calendar"
 	"countersign.dev/internal/english"
+	"countersign.dev/internal/facts"
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
@@ -150,7 +151,7 @@ func (p *planner) list(r *match.Reading, about declared.Thing, args map[string]a
 			l.Rows = slices.DeleteFunc(slices.Clone(some), func(one result.Row) bool { return !fits(p.Catalog, one, f) })
 		}
 		if plain := strings.ToLower(f.Text) == f.Text && !f.Code && f.Column == "" && f.Keeps == nil && f.Values == nil; plain && len(f.Words) > 1 && len(r.Args)+len(r.Filters) == 1 && len(l.Rows) == 0 { // no name
-			l.Rows = result.Having(some, f.Words)
+			l.Rows = facts.WithWords(some, f.Words)
 			l.Remark = map[bool]string{true: "Nothing has all of these words; these have some of them."}[len(l.Rows) > 0]
 		}
 		if len(l.Rows) == 0 && f.Text != "" && !known {
@@ -160,8 +161,8 @@ func (p *planner) list(r *match.Reading, about declared.Thing, args map[string]a
 			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), map[bool]string{true: "that say"}[f.Located && !r.OfPeople()], "for"), f.Text, l.More, read) + map[bool]string{true: " What each has inside is not searched."}[!r.OfPeople() && declared.ReadsMore(p.Open, r.Tool)] + shownTo(p, r)})
 		}
 	}
-	if len(l.Rows) > 0 && 2*english.Shared(r.Guide, l.Rows[0].Words()) > len(r.Guide) {
-		return speak.Record(r.Tool, result.Markdown(l.Rows[0].Title()), l.Rows[0])
+	if len(l.Rows) > 0 && 2*english.Shared(r.Guide, facts.Words(l.Rows[0])) > len(r.Guide) {
+		return speak.Record(r.Tool, result.Markdown(facts.Title(l.Rows[0])), l.Rows[0])
 	}
 	return speak.List(r, about, l, 0)
 }
@@ -214,7 +215,7 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	case f.Keeps != nil:
 		return (isNumber || one.Text(f.Column) != "" && !one.Masked(f.Column)) && f.Keeps(one.Text(f.Column), n)
 	case f.Values != nil:
-		return one.Holds(f.Column, f.Values)
+		return facts.Has(one, f.Column, f.Values)
 	case f.Column != "":
 		one.Keys = []string{f.Column}
 	case f.Self:
@@ -222,10 +223,10 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	case f.Located, f.Named, f.Whose && named: // "in Denver" is the value of a field, or in a text
 		one.Keys = slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
 			text := strings.ToLower(one.Text(k))
-			return f.Named && !one.Names(k) || f.Whose && (english.LastWord(k) == "by" || c.Words.Is(english.Words(k)[0], "superior")) || f.Located && strings.HasSuffix(k, "_title") && !strings.Contains(text, strings.ToLower(f.Text)) || f.Located && len(english.Prose(text)) > len(f.Words)+1 && !strings.Contains(text, "in "+strings.ToLower(f.Text))
+			return f.Named && !facts.IsName(one, k) || f.Whose && (english.LastWord(k) == "by" || c.Words.Is(english.Words(k)[0], "superior")) || f.Located && strings.HasSuffix(k, "_title") && !strings.Contains(text, strings.ToLower(f.Text)) || f.Located && len(english.Prose(text)) > len(f.Words)+1 && !strings.Contains(text, "in "+strings.ToLower(f.Text))
 		})
 	}
-	words := one.Words()
+	words := facts.Words(one)
 	if strings.ToLower(f.Text) == f.Text && !f.Code && !f.Located && !f.Named && !f.Whose { // no name
 		for _, k := range one.Keys {
 			words = append(words, english.Prose(one.Text(k))...)
@@ -314,7 +315,7 @@ func (p *planner) things(lister *declared.Tool, id *declared.Field, e match.Enti
 	l := p.fetchPages(lister, args, maxPages)
 	for _, r := range l.Rows {
 		if key := declared.IDIn(lister, r, id); !seen[key] {
-			seen[key], out = true, append(out, declared.Thing{ID: key, Row: r, Name: cmp.Or(r.Text(noun+"_name"), r.Name())})
+			seen[key], out = true, append(out, declared.Thing{ID: key, Row: r, Name: cmp.Or(r.Text(noun+"_name"), facts.Name(r))})
 		}
 	}
 	return out, l.More
@@ -348,7 +349,7 @@ func (p *planner) chosen(things []declared.Thing) declared.Thing {
 		return out[0]
 	}
 	for _, t := range things[:min(8, len(things))] { // as many as can be read at a glance
-		names = append(names, result.Markdown(t.Name+t.Row.Described()))
+		names = append(names, result.Markdown(t.Name+facts.Description(t.Row)))
 	}
 	panic(end{text: "Which one: " + result.Join(names, "or") + "?"})
 }

@@ -4,11 +4,13 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/english"
+	"countersign.dev/internal/facts"
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/language/lexicon"
 	"countersign.dev/internal/llm/rehearsal/match"
@@ -16,9 +18,14 @@ import (
 	"countersign.dev/internal/schema/declared"
 )
 
-// Next returns the text and the calls that answer the last message. Changes wait until all else is known: one ends the turn.
-func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agent.Call) {
-	p := &planner{Catalog: &c, thread: thread{named: map[string]int{}}}
+// Next returns the text and the calls that answer the last message; nothing when the context ends before that. Changes wait until all else is known: one ends the turn.
+func Next(ctx context.Context, c match.Catalog, messages []agent.Message) (text string, wanted []agent.Call) {
+	defer func() {
+		if early := recover(); early != nil && early != (stopped{}) {
+			panic(early)
+		}
+	}()
+	p := &planner{Catalog: &c, ended: ctx.Err, thread: thread{named: map[string]int{}}}
 	p.read(messages)
 	e := run(func() string {
 		if text := p.smallTalk(); text != "" {
@@ -73,9 +80,7 @@ func (p *planner) read(messages []agent.Message) {
 			p.named = map[string]int{}
 		case m.Role == agent.User && p.before != "" && p.Words.Only("more", language.Lows(said)):
 		case m.Role == agent.User && p.before != "" && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return p.Named(a.Tool).Goes(p.Words, said, p.before) }):
-		case m.Role == agent.User && meant(p, said, messages[i:]) != "":
-			p.before, p.sorted = meant(p, said, messages[i:]), ""
-			p.fresh, p.basis = p.before, p.before
+		case m.Role == agent.User && p.follows(said, turnOf(messages[i:])):
 		case m.Role == agent.User && (p.before == "" || lexicon.Keeps(m.Text()) || !p.Words.Measured(language.Lows(said), "further", "more")):
 			whole, basis := p.onward(m.Text()), cmp.Or(p.basis, p.before)
 			narrowing := func(q string) int {
@@ -103,14 +108,26 @@ func opensAnew(p *planner, answer string) bool {
 	return clause.Asks || p.Words.Is(clause.Verb, "present") || len(plans) > 0 && plans[0][0].OpensAnew(p.Words)
 }
 
-// meant is the whole question of one that goes on with the one before it: "and next week?", "and Ada's?"; empty for any other.
-func meant(p *planner, words []language.Token, messages []agent.Message) string {
-	if lexicon.Keeps(messages[0].Text()) || p.before == "" || p.Words.Phrase("follow", language.Lows(words)) == 0 || p.Words.Phrase("narrow", language.Lows(words)) > 0 {
-		return ""
+// follows reports whether a question goes on with the one before it ("and next week?", "and Ada's?"), and keeps the whole question that it means.
+func (p *planner) follows(words []language.Token, turn []agent.Message) bool {
+	if lexicon.Keeps(turn[0].Text()) || p.before == "" || p.Words.Phrase("follow", language.Lows(words)) == 0 || p.Words.Phrase("narrow", language.Lows(words)) > 0 {
+		return false
 	}
-	q := &planner{Catalog: p.Catalog, thread: thread{before: p.before}, known: answersIn(messages)}
-	_ = run(func() string { return q.answer(messages[0].Text()) })
-	return q.meant
+	q := &planner{Catalog: p.Catalog, ended: p.ended, thread: thread{before: p.before}, known: answersIn(turn)}
+	_ = run(func() string { return q.answer(turn[0].Text()) })
+	if q.meant != "" {
+		p.before, p.basis, p.fresh, p.sorted = q.meant, q.meant, q.meant, ""
+	}
+	return q.meant != ""
+}
+
+// turnOf is a person's message with what was answered to it.
+func turnOf(messages []agent.Message) []agent.Message {
+	next := slices.IndexFunc(messages[1:], func(m agent.Message) bool { return m.Role == agent.User })
+	if next < 0 {
+		return messages
+	}
+	return messages[:next+1]
 }
 
 // shown keeps the lists in messages, and returns those that are a further page, by the message that has them. What is read to be counted is not shown.
@@ -128,8 +145,8 @@ func shown(p *planner, messages []agent.Message) (pages map[int]*speak.Answer) {
 		}
 		for _, res := range m.Results() {
 			a := speak.NewAnswer(agent.CallOf(messages[max(0, i-1)], res), res)
-			id, _ := lexicon.Shown("- "+a.One().Title(), 1)
-			p.subject = cmp.Or(id, a.One().Name(), p.subject)
+			id, _ := lexicon.Shown("- "+facts.Title(a.One()), 1)
+			p.subject = cmp.Or(id, facts.Name(a.One()), p.subject)
 			later := a.Args["cursor"] != nil || a.Args["offset"] != nil
 			if _, list := a.Data.([]any); list && !counts && (len(a.Rows) != 1 || a.More || later) { // one was looked up, mostly
 				p.lists, p.nouns = append(p.lists, a), slices.Insert(p.nouns, 0, p.Named(a.Tool).Rows)
@@ -153,7 +170,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) string {
 	}
 	goesOn := asked || of.Info.Name != "" || latest(p).Goes(p.Words, tokens, p.before)
 	if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Kind == language.Number }); goesOn && i >= 0 && tokens[max(0, i-1)].Low != "page" { // "20 more"
-		p.few = int(min(50, tokens[i].Value))
+		p.few = int(max(0, min(50, tokens[i].Value)))
 	}
 	switch input, value := last.Following(); {
 	case !goesOn:
@@ -216,6 +233,9 @@ func (p *planner) smallTalk() string {
 	}
 	if says("back") && len(p.lists) > 0 && p.before != "" {
 		return run(func() string { return p.answer(cmp.Or(p.asked, p.before)) }).orWait()
+	}
+	if lexicon.NthPage.MatchString(p.said) && len(p.lists) > 0 {
+		return "I read a list from its beginning, one page after the other: say \"next page\", or \"from the beginning\"."
 	}
 	if lexicon.Inside.MatchString(p.said) || lexicon.LastOne.MatchString(p.said) {
 		return "" // of one, not more of them

@@ -35,10 +35,13 @@ func (p *planner) reply(words []language.Token) string {
 		return text
 	}
 	tokens := p.tokens(words)
-	n := p.Words.Phrase("follow", language.Lows(tokens))
-	one := n > 0 && len(language.Lows(tokens)) == n+1 && !p.Joint().Noun(tokens[n]) // "and sales?"
+	var more []language.Token // behind "and" or "what about"
+	if n := p.Words.Phrase("follow", language.Lows(tokens)); n > 0 {
+		more = language.After(tokens, n)
+	}
+	one := len(language.Lows(more)) == 1 && !p.Joint().Noun(more[0]) // "and sales?"
 	if before := p.before; before != "" && (one || p.Words.Others(tokens)) {
-		if e := run(func() string { return p.goOn(tokens, language.Text(tokens[n:n+1])) }); !e.none || !one && !tokens[n].Capital {
+		if e := run(func() string { return p.goOn(tokens, language.Text(more[:1])) }); !e.none || !one && !more[0].Capital {
 			return e.orWait()
 		}
 		p.before = before
@@ -56,8 +59,8 @@ func (p *planner) reply(words []language.Token) string {
 				if text := both(p, tokens); text != "" {
 					return text
 				}
-				if closed := plans[0][0].Tool.Closed; closed && n > 0 && p.before != "" { // "and sales?"
-					return p.goOn(tokens, language.Text(tokens[n:]))
+				if closed := plans[0][0].Tool.Closed; closed && len(more) > 0 && p.before != "" { // "and sales?"
+					return p.goOn(tokens, language.Text(more))
 				}
 			}
 			return all(len(plans), func(i int) string { return p.perform(plans[i]) })
@@ -66,8 +69,8 @@ func (p *planner) reply(words []language.Token) string {
 	if text := both(p, tokens); text != "" {
 		return text
 	}
-	if n > 0 && p.before != "" {
-		return p.goOn(tokens, language.Text(tokens[n:]))
+	if len(more) > 0 && p.before != "" {
+		return p.goOn(tokens, language.Text(more))
 	}
 	places, asked := declared.Everywhere(p.Words, p.Open, p.Knows, tokens, p.Today)
 	if asked {
@@ -105,7 +108,7 @@ func ofRows(p *planner, left []language.Token, right string) (ways [][][]languag
 	if !lexicon.Theirs.MatchString(right) && !lexicon.Them.MatchString(right) {
 		return nil
 	}
-	q := &planner{Catalog: p.Catalog, thread: thread{before: language.Text(left)}}
+	q := &planner{Catalog: p.Catalog, ended: p.ended, thread: thread{before: language.Text(left)}}
 	both := [][]language.Token{left, language.Read(q.onward(right), p.Today)}
 	if strings.HasPrefix(language.Text(both[1]), q.before) { // with one field more
 		both = both[1:]

@@ -23,6 +23,7 @@ import (
 type planner struct {
 	*match.Catalog
 	thread
+	ended    func() error    // whether the request has ended
 	question string          // what the person wants
 	said     string          // the last message of the person, whatever it belongs to
 	answers  []string        // their answers to our questions about it, still to be used
@@ -47,11 +48,18 @@ type end struct {
 	text  string
 }
 
+// stopped ends all plans of a request that has ended.
+type stopped struct{}
+
 // run carries a plan out as far as it goes.
 func run(plan func() string) (e end) {
 	defer func() {
-		if early := recover(); early != nil {
-			e = early.(end)
+		switch early := recover().(type) {
+		case nil:
+		case end:
+			e = early
+		default: // a fault of the planner's own
+			panic(early)
 		}
 	}()
 	return end{text: plan()}
@@ -242,6 +250,9 @@ type choice []*match.Reading
 
 // choose finds the tools that explain every word of a part and use its remark.
 func (p *planner) choose(tokens []language.Token, remark string) choice {
+	if p.ended() != nil {
+		panic(stopped{})
+	}
 	clause := p.Words.Clause(tokens, remark)
 	var open, closed choice
 	for _, t := range p.All() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/english"
+	"countersign.dev/internal/facts"
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
@@ -32,16 +33,16 @@ func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 		keys := given
 		if keys == nil {
 			keys = slices.DeleteFunc(relevant(r, one), func(k string) bool {
-				return one.Names(k) || r.Args[k] != nil || one.Masked(k) || result.Facts(r.Tool.Meta, one, []string{k}) == ""
+				return facts.IsName(one, k) || r.Args[k] != nil || one.Masked(k) || facts.Sentence(r.Tool.Meta, one, []string{k}) == ""
 			})
 			keys = keys[:min(len(keys), maxFacts)]
 		}
-		title := cmp.Or(one.Title(), "one without a name")
+		title := cmp.Or(facts.Title(one), "one without a name")
 		if len(keys) == 0 {
-			title += one.Described()
+			title += facts.Description(one)
 			keys = slices.DeleteFunc([]string{r.Tool.Amount()}, func(k string) bool { return one.Masked(k) })
 		}
-		text += "\n- " + result.Markdown(title) + strings.TrimSuffix(": "+result.Facts(r.Tool.Meta, one, keys), ": ")
+		text += "\n- " + result.Markdown(title) + strings.TrimSuffix(": "+facts.Sentence(r.Tool.Meta, one, keys), ": ")
 	}
 	if more := len(rows) - n; more > 0 {
 		text += fmt.Sprintf("\n- and %d more", more)
@@ -51,21 +52,21 @@ func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 
 // relevant are the fields of a row that the question asks for, the nearest first.
 func relevant(r *match.Reading, one result.Row) []string {
-	keys := slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool { return one.Nests(k) || result.IsID(k) || r.Relevance(k) == 0 })
+	keys := slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool { return facts.Nests(one, k) || result.IsID(k) || r.Relevance(k) == 0 })
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(r.Relevance(b), r.Relevance(a)) })
 	return keys
 }
 
 // Record writes all of a row: its fields in one line, its inner rows in others.
 func Record(t *declared.Tool, name string, one result.Row) string {
-	text := "**" + cmp.Or(result.Markdown(name), t.Noun) + "**: " + result.Facts(t.Meta, one, result.Plain(t.Meta, one, name)) + "."
+	text := "**" + cmp.Or(result.Markdown(name), t.Noun) + "**: " + facts.Sentence(t.Meta, one, facts.Readable(t.Meta, one, name)) + "."
 	for _, k := range one.Keys {
 		inner := result.RowsWithin(one.Values[k])
 		if v, isRow := one.Values[k].(result.Row); isRow && t.Column(k).Show != result.ShowDetail {
 			inner = []result.Row{v}
 		}
 		for _, v := range inner[:min(len(inner), maxRows)] {
-			text += "\n- " + cmp.Or(result.Markdown(v.Title()), Label(t, k)) + ": " + result.Facts(t.Meta, v, result.Plain(t.Meta, v, v.Name()))
+			text += "\n- " + cmp.Or(result.Markdown(facts.Title(v)), Label(t, k)) + ": " + facts.Sentence(t.Meta, v, facts.Readable(t.Meta, v, facts.Name(v)))
 		}
 	}
 	return text
@@ -83,7 +84,7 @@ func One(r *match.Reading, about declared.Thing, a *Answer) string {
 	case r.Tool.Writes() && data.Values["success"] == true: // the rest of it is for programs
 		return result.Markdown(cmp.Or(data.Text("message"), "Done: "+language.Text(r.Tokens)+"."))
 	}
-	name := data.Name()
+	name := facts.Name(data)
 	if name == "" || name == data.Text("scope") || about.Name != "" && (r.Tool.Own || about.Row.Keys != nil) {
 		name = about.Name
 	}
@@ -92,14 +93,14 @@ func One(r *match.Reading, about declared.Thing, a *Answer) string {
 		whose = "Your"
 	}
 	named := func(one result.Row) int {
-		words := english.Prose(one.Name())
+		words := english.Prose(facts.Name(one))
 		words = words[:max(1, len(words)-1)] // not the "leave" of each kind
 		return len(slices.DeleteFunc(words, func(w string) bool { return !r.Asked[english.Stem(w)] || r.Tool.Names(english.Stem(w)) }))
 	}
 	inner := slices.SortedStableFunc(slices.Values(result.RowsWithin(data)), func(a, b result.Row) int { return named(b) - named(a) }) // "how many sick days do I have": one of its inner rows
 	for _, one := range inner[:min(1, len(inner))] {
 		if key := cmp.Or(askedField(r, one), r.Tool.Amount()); named(one) > 0 && one.Values[key] != nil {
-			return fmt.Sprintf("%s %s: %s %s.", whose, result.Markdown(one.Name()), r.Tool.Meta(key).Said(key, one.Values[key]), Label(r.Tool, key))
+			return fmt.Sprintf("%s %s: %s %s.", whose, result.Markdown(facts.Name(one)), r.Tool.Meta(key).Said(key, one.Values[key]), Label(r.Tool, key))
 		}
 	}
 	return field(r, whose, name, data)
@@ -180,11 +181,11 @@ func List(r *match.Reading, about declared.Thing, l *Answer, before int) (answer
 		if slices.ContainsFunc(l.Rows, func(one result.Row) bool { return one.Masked(amount) }) {
 			amount = ""
 		}
-		groups := result.Totals(l.Rows, r.Measure.By, amount, r.Tool.Rows, r.Tool.Meta, r.Measure.Kind)
+		groups := facts.Totals(l.Rows, r.Measure.By, amount, r.Tool.Rows, r.Tool.Meta, r.Measure.Kind)
 		if groups = groups[min(r.Skip, len(groups)):]; r.Skip > 0 && len(groups) == 0 {
 			return "" // they were all named
 		}
-		if answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, groups, r.Tool.Rows, amount); len(groups) == 1 && groups[0].Name() == "none" {
+		if answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, groups, r.Tool.Rows, amount); len(groups) == 1 && facts.Name(groups[0]) == "none" {
 			answer = "I cannot work that out: the list of " + r.Tool.Rows + " does not say the " + r.Measure.Of + " of each."
 		}
 	case r.Measure.Kind == "count" || r.Measure.Kind == "sum" && r.Measure.By == "" && measuredColumn(r, l.Rows) == "": // a part is never taken for the whole
@@ -194,9 +195,9 @@ func List(r *match.Reading, about declared.Thing, l *Answer, before int) (answer
 	case r.Measure.Kind != "" && (r.Measure.Kind != "sum" || len(l.Rows) > 1 || askedField(r, first) == "" || len(r.Filters) > 0):
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
-		answer = field(r, result.Markdown(first.Name())+"'s", first.Name(), first)
-	case len(l.Rows) == 1 && r.IsOf(first.Title()):
-		answer = Record(r.Tool, result.Markdown(first.Title()), first)
+		answer = field(r, result.Markdown(facts.Name(first))+"'s", facts.Name(first), first)
+	case len(l.Rows) == 1 && r.IsOf(facts.Title(first)):
+		answer = Record(r.Tool, result.Markdown(facts.Title(first)), first)
 	case before > 0:
 		n, more := len(l.Rows), l.More
 		if r.Skip > 0 { // so many are named at a time
@@ -244,7 +245,7 @@ func measured(r *match.Reading, which string, l *Answer) string {
 	})
 	if r.Measure.By != "" {
 		which += map[bool]string{true: ", over " + english.Count(len(rows), r.Tool.Rows)}[key != r.Tool.Rows]
-		rows = result.Totals(rows, r.Measure.By, key, r.Tool.Rows, r.Tool.Meta, r.Measure.Kind)
+		rows = facts.Totals(rows, r.Measure.By, key, r.Tool.Rows, r.Tool.Meta, r.Measure.Kind)
 		if rows = rows[min(r.Skip, len(rows)):]; r.Skip > 0 && (len(rows) == 0 || adding[r.Measure.Kind] == "") {
 			return ""
 		}
@@ -290,19 +291,19 @@ func added(r *match.Reading, rows []result.Row, key, which string) string {
 	case "compare":
 		keys = slices.DeleteFunc(slices.Clone(rows[0].Keys), func(k string) bool { return rows[0].Values[k] == nil || rows[0].Text(k) != "" || !result.IsAmount(k) })
 	}
-	return fmt.Sprintf("In all%s, over %s that you can see: %s%s.", which, english.Count(len(rows), r.Tool.Rows), strings.TrimPrefix(adding[kind], Label(r.Tool, key)+" "), result.Facts(r.Tool.Meta, result.Shares(rows, keys, by), keys)) + list
+	return fmt.Sprintf("In all%s, over %s that you can see: %s%s.", which, english.Count(len(rows), r.Tool.Rows), strings.TrimPrefix(adding[kind], Label(r.Tool, key)+" "), facts.Sentence(r.Tool.Meta, facts.Averages(rows, keys, by), keys)) + list
 }
 
 // ranked names the extreme rows, or the values of a column whose rows have the largest sums.
 func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	m, keys := r.Measure, slices.Compact([]string{key, map[bool]string{true: r.Tool.Amount(), false: r.Tool.Rows}[r.Measure.By == ""]})
-	result.Descend(rows, key, r.Tool.Column(key).Enum)                                                               // whose values are from low to high
-	words := m.Kind == "sort" && !r.Has("descending", "desc") && rows[0].Says(key) && r.Tool.Column(key).Enum == nil // from A to Z
+	facts.SortDescending(rows, key, r.Tool.Column(key).Enum)                                                                     // whose values are from low to high
+	words := m.Kind == "sort" && !r.Has("descending", "desc") && facts.Describes(rows[0], key) && r.Tool.Column(key).Enum == nil // from A to Z
 	due := m.Kind == "sort" && english.Shared([]string{"due", "expected", "next"}, english.Words(key)) > 0
 	if words || m.Kind == "lowest" || m.Kind == "oldest" || m.Kind == "sort" && r.Has("ascending", "asc") || due && !r.Has("descending", "desc") {
 		slices.Reverse(rows)
 	}
-	keys = slices.DeleteFunc(keys, rows[0].Names)
+	keys = slices.DeleteFunc(keys, func(k string) bool { return facts.IsName(rows[0], k) })
 	if skip := r.Skip; skip >= len(rows) {
 		return ""
 	} else if skip > 0 {
@@ -317,16 +318,16 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	extreme := kind + map[bool]string{true: " number of"}[key == r.Tool.Rows] + " " + Label(r.Tool, key) + which
 	switch {
 	case n == 1 && m.By != "":
-		return fmt.Sprintf("%s has the %s: %s.", result.Markdown(rows[0].Title()), extreme, r.Tool.Meta(key).Said(key, rows[0].Values[key]))
+		return fmt.Sprintf("%s has the %s: %s.", result.Markdown(facts.Title(rows[0])), extreme, r.Tool.Meta(key).Said(key, rows[0].Values[key]))
 	case n == 1 && m.OverDates() && r.Target != nil && !r.Tool.Relates(r.Target.Input): // one of somebody's records
-		return Record(r.Tool, rows[0].Name(), rows[0])
+		return Record(r.Tool, facts.Name(rows[0]), rows[0])
 	case m.Kind == "sort":
 		return english.Count(n, r.Tool.Rows) + which + ", by " + r.Tool.Order(key) + ":" + lines(r, rows[:n], keys...)
 	case n == 1:
 		keys = slices.Concat(keys, slices.DeleteFunc(relevant(r, rows[0]), func(k string) bool { return slices.Contains(keys, k) || rows[0].Values[k] == nil }))
 		keys = keys[:min(len(keys), maxFacts)]
 		of := map[bool]string{true: ", of " + english.Count(len(rows), r.Tool.Rows) + " that you can see"}[len(rows) > 1 && !strings.HasPrefix(which, " of the first")]
-		return fmt.Sprintf("%s is the %s%s: %s%s.", result.Markdown(rows[0].Title()+rows[0].Described()), kind, which, result.Facts(r.Tool.Meta, rows[0], keys), of)
+		return fmt.Sprintf("%s is the %s%s: %s%s.", result.Markdown(facts.Title(rows[0])+facts.Description(rows[0])), kind, which, facts.Sentence(r.Tool.Meta, rows[0], keys), of)
 	}
 	if of := cmp.Or(m.Of, r.Tool.Rows); m.OverDates() {
 		return fmt.Sprintf("The %d %s %s%s:", n, kind, of, which) + lines(r, rows[:n], keys...)
