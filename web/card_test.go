@@ -314,6 +314,25 @@ func TestApprovalUnderWayElsewhereIsFollowed(t *testing.T) {
 	p.Sees("[data-card-state=approved]", deleted)
 }
 
+// A request that was first seen while another answer was being carried out has a clock,
+// and waits no longer than its time when it waits again.
+func TestCardOpenedWhileApplyingExpires(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	record := waiting("x1")
+	record["state"] = "applying"
+	record["expires"] = time.Now().Add(3 * time.Second).Format(time.RFC3339Nano)
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, record))
+	p.Open(g.URL + "/#/approve/x1")
+	p.Sees("[data-card-state=busy]", "still being carried out")
+	p.Until(`/^0:0[01] left$/.test(document.querySelector("[data-countdown]").textContent)`)
+	record["state"] = "pending"
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, record))
+	p.Click("[data-check-again]")
+	p.Sees("[data-card-state=expired]", "nothing was changed")
+	p.Misses("[data-approve]")
+}
+
 func TestUnansweredCardExpires(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)

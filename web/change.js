@@ -65,15 +65,21 @@ export class Change {
     const before = this.envelope.peek();
     if (item.confirmationData && (!before || (!this.ended.peek() && digestOf(before) !== digestOf(envelope)))) this.envelope.value = envelope;
     if (!this.deadline.peek()) this.deadline.value = deadlineOf(item);
-    if (this.state.peek() === "loading" && (item.state ?? "pending") === "pending") this.#wait();
+    if (this.state.peek() === "loading" && (item.state ?? "pending") === "pending") this.#become("waiting", "");
   }
 
-  #wait() {
-    this.state.value = "waiting";
+  // Whatever has not ended has its clock: what is carried out now may wait again.
+  #become(state, words) {
+    this.state.value = state;
+    this.note.value = words;
+    this.#watch ??= this.#beginWatch();
+    this.#expire();
+  }
+
+  #beginWatch() {
     if (clocks++ === 0) ticking = setInterval(() => (now.value = gatewayNow()), 250);
     now.value = gatewayNow();
-    this.#watch = setInterval(() => this.#expire(), 250);
-    this.#expire();
+    return setInterval(() => this.#expire(), 250);
   }
 
   #watch;
@@ -190,17 +196,13 @@ export class Change {
       : t("What waits is not what is shown here. Nothing was changed. Load the page again to see the request as it is.");
   }
 
-  #become(state, words) {
-    this.state.value = state;
-    this.note.value = words;
-  }
-
   /** @param {State} state @param {string} [words] */
   #end(state, words = ENDINGS()[state]) {
     clearInterval(this.#watch);
     if (this.#watch && --clocks === 0) clearInterval(ticking);
     this.#watch = undefined;
-    this.#become(state, words);
+    this.state.value = state;
+    this.note.value = words;
     if (this.conversation.peek()) outcomes.dispatchEvent(new CustomEvent("outcome", { detail: this.conversation.peek() }));
   }
 }
