@@ -91,11 +91,9 @@ function drawPerson(user) {
   at("greeting").textContent = user.name ? t("Hello, {name}.", { name: user.name.split(" ")[0] }) : t("Hello.");
 }
 
-// The role with the widest rights is the one to know of.
-const WIDEST = ["executive", "auditor", "hr-write", "finance-write", "sales-write", "support-write", "hr-read", "finance-read", "sales-read", "support-read", "manager", "employee"];
-
+// The role with the widest rights is the one to know of: the gateway lists it first.
 function roleOf({ roles = [] }) {
-  const [widest = roles[0]] = WIDEST.filter((role) => roles.includes(role));
+  const [widest] = roles;
   return roles.length > 1 ? t("{role} and {n} more", { role: widest, n: roles.length - 1 }) : (widest ?? t("no role"));
 }
 

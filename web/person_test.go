@@ -83,6 +83,15 @@ func TestDraftBelongsToItsPerson(t *testing.T) {
 	p.Until(`document.getElementById("question").value === "Is Ben paid more?"`)
 }
 
+// The page has no list of roles: the role of any domain is named.
+func TestFirstRoleIsNamed(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/user", answer(http.StatusOK, object{"userId": "u1", "username": "alice.chen", "name": "Alice Chen", "roles": []string{"legal-write", "employee"}}))
+	p.Open(g.URL)
+	p.Sees("#user-role", "legal-write and 1 more")
+}
+
 func TestNameAndRoleAreVisibleOnAPhone(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)

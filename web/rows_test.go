@@ -306,7 +306,7 @@ func TestNextQuestionsFollowAnAnswer(t *testing.T) {
 	p.Sees("[data-follow-up]", "Who reports to me?") // of the server that answered, first
 	p.Until(`[...document.querySelectorAll("[data-follow-up]")].map((n) => n.textContent).join("|") === "Who reports to me?|What is overdue?"`)
 	p.Click("[data-turn] [data-how] summary")
-	p.Sees("[data-turn] [data-how]", "2 rows of the rows that Alice Chen (hr-read, hr-write) may see, all of them.")
+	p.Sees("[data-turn] [data-how]", "2 rows of the rows that Alice Chen (hr-write, hr-read) may see, all of them.")
 	p.Sees("[data-turn] [data-how]", "Department: Sales")
 	p.Sees("[data-turn] [data-how]", "3 values are hidden from you.")
 	p.Click("[data-follow-up]")

@@ -57,6 +57,14 @@ func TestPolicyKnowsTheCommonRoles(t *testing.T) {
 	}
 }
 
+func TestRolesAreRankedAsPoliciesDeclareThem(t *testing.T) {
+	got := access.Widest(access.Policy{Roles: []access.Role{"hr-read", "hr-write"}}, access.Policy{}, access.Policy{Roles: []access.Role{"legal-write"}})
+	want := []access.Role{access.Executive, access.Auditor, "hr-write", "legal-write", "hr-read", access.Manager, access.Employee}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestMasksHideEnough(t *testing.T) {
 	for _, c := range []struct {
 		style access.Style

@@ -26,8 +26,27 @@ type Class struct {
 // Policy is what a domain adds to the rule: the roles that it owns and the
 // classes of its sensitive fields.
 type Policy struct {
-	Roles   []Role
+	Roles   []Role // from the narrowest to the widest
 	Classes []Class
+}
+
+// Widest lists the roles of every company and those that policies declare, the widest
+// first: of each domain its widest role, then the next. The roles of a person's own work
+// come last.
+func Widest(policies ...Policy) []Role {
+	roles := []Role{Executive, Auditor}
+	most := 0
+	for _, p := range policies {
+		most = max(most, len(p.Roles))
+	}
+	for n := 1; n <= most; n++ {
+		for _, p := range policies {
+			if n <= len(p.Roles) {
+				roles = append(roles, p.Roles[len(p.Roles)-n])
+			}
+		}
+	}
+	return append(roles, Manager, Employee)
 }
 
 // Declares reports whether the policy or this package declares the role.

@@ -85,14 +85,17 @@ func Unknown(name string) bool {
 	return !known
 }
 
-// isRole reports whether a name is a role of ours. An issuer may have others.
-func isRole(name string) bool {
-	known := []access.Role{access.Employee, access.Manager, access.Executive, access.Auditor}
+// widest lists our roles, the widest first. An issuer may have others.
+func widest() []access.Role {
+	var policies []access.Policy
 	for _, d := range domains() {
-		known = append(known, d.policy.Roles...)
+		policies = append(policies, d.policy)
 	}
-	return slices.Contains(known, access.Role(name))
+	return access.Widest(policies...)
 }
+
+// isRole reports whether a name is a role of ours.
+func isRole(name string) bool { return slices.Contains(widest(), access.Role(name)) }
 
 func domainNamed(name string) (domain, bool) {
 	for _, d := range domains() {

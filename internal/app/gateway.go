@@ -140,6 +140,7 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 		Connections: live.NewConnections(p.redis, streams), Tickets: &session.Tickets{Ring: streams, Keys: p.redis},
 		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Scopes: clientScopes(o.scopes), Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Audit: p.audit,
 		Oversight:     oversight.New(oversight.Options{Logs: p.auditLogs, Audit: p.audit, Heads: auditHeads{p.redis}.Newest, Servers: servers, Held: upstream.Foreign{Upstream: servers}.EachHeld, Usage: used}),
+		Roles:         widest(),
 		Conversations: conversations, Models: o.models, Usage: used, Prompts: upstream.Texts{Upstream: servers}, Servers: servers, Confirmations: servers,
 		Web: web.Files, MCP: edge, JWKS: jwks, Quotas: p.quotas, Admission: p.queue, Refused: p.refused(gatewayName), Observer: p.metrics.Observer(gatewayName), Log: p.log,
 	})

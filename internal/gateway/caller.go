@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"slices"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
@@ -80,11 +81,17 @@ func (g *Gateway) proveAgain(r *http.Request) (*access.Principal, error) {
 
 // showUser returns the caller as the gateway knows them.
 func (g *Gateway) showUser(w http.ResponseWriter, _ *http.Request, p *access.Principal) error {
-	roles := p.Roles()
-	if roles == nil {
-		roles = []string{}
-	}
+	roles := append([]string{}, p.Roles()...)
+	slices.SortStableFunc(roles, func(a, b string) int { return g.rank(a) - g.rank(b) })
 	return httpx.JSON(w, http.StatusOK, map[string]any{
 		"userId": p.Subject(), "username": p.Username(), "email": p.Email(), "name": p.Name(), "roles": roles,
 	})
+}
+
+// rank is the place of a role among ours; others come last.
+func (g *Gateway) rank(role string) int {
+	if i := slices.Index(g.o.Roles, access.Role(role)); i >= 0 {
+		return i
+	}
+	return len(g.o.Roles)
 }

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/result"
 )
 
@@ -87,6 +89,14 @@ func TestNoToolIsDeniedForAServerThatIsDown(t *testing.T) {
 	r.servers.down = []agent.Warning{{Server: "hr"}}
 	if status, body := r.read(r.send("POST", "/api/mcp/hr/get_pay", alice, "{}")); status != 503 || !strings.Contains(body, `"details":{"server":"hr"}`) {
 		t.Errorf("of the server itself: got %d %s, want 503 and its name", status, body)
+	}
+}
+
+// TestWidestRoleIsListedFirst: the page names one role of a person, and knows no ranking.
+func TestWidestRoleIsListedFirst(t *testing.T) {
+	r := newRig(t, func(o *gateway.Options) { o.Roles = []access.Role{"hr-write", "hr-read"} })
+	if _, body := r.read(r.send("GET", "/api/user", alice, "")); !strings.Contains(body, `"roles":["hr-write","hr-read"]`) {
+		t.Errorf("got %s, want the widest role first", body)
 	}
 }
 

@@ -48,6 +48,7 @@ type Options struct {
 
 	Verify   func(ctx context.Context, token string) (*access.Principal, error)
 	Sessions *session.Service // nil: bearer tokens only
+	Roles    []access.Role    // the widest first, as which a person's are listed; others follow by their names
 
 	Revocations Revocations // nil: nothing is revoked, and no stream ends before its token
 	Audit       audit.Sink  // of revocations; nil: nothing is recorded
