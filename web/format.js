@@ -11,8 +11,8 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/; // to the end: a date's parser ignores what is in brackets
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const MONEY = /(^|_)(salary|amount|price|cost|revenue|value|pipeline|closed_won|target|spend|spent|allocated)(_|$)/;
-const COUNTED = /(^|_)(count|days|hours|level|rating|score|percent|percentage|pct)$/;
+// What a name says of a field; internal/result reads the same table of names in its tests.
+const MONEY = /(^|_)(salary|amount|price|cost|revenue|value|spend|spent|allocated)$/;
 const PERCENT = /(^|_)(percent|percentage|pct)$/;
 const CHANGE = /(^|_)(change|difference)(_|$)/;
 const YEAR = /(^|_)year$/;
@@ -85,14 +85,13 @@ function numberText(key, value, row) {
   if (YEAR.test(key)) return String(value);
   const signDisplay = CHANGE.test(key) ? "exceptZero" : "auto";
   if (PERCENT.test(key)) return `${value.toLocaleString(locale, { maximumFractionDigits: 1, signDisplay })}%`;
+  // A change is in the unit of the fields beside it.
   if (isMoney(key) || (CHANGE.test(key) && Object.keys(row).map(snake).some(isMoney))) return moneyText(value, row.currency, signDisplay);
   return value.toLocaleString(locale, { maximumFractionDigits: 4, signDisplay });
 }
 
-// A change is in the unit of the fields beside it.
-export function isMoney(key) {
-  return MONEY.test(key) && !COUNTED.test(key);
-}
+/** isMoney says that a number of this name, in snake case, is money. @param {string} key */
+export const isMoney = (key) => MONEY.test(key);
 
 /** moneyText(420000) is "$420,000"; cents are shown when there are any. */
 export function moneyText(value, currency, signDisplay = "auto") {

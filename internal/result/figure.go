@@ -7,22 +7,32 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 var (
 	decimal = regexp.MustCompile(`^(-?)(\d+)(\.\d+)?$`)
 	isoCode = regexp.MustCompile(`^[A-Z]{3}$`)
-	// stateName and stateValue are what the page takes for a state of work, too.
-	stateName  = regexp.MustCompile(`(^|_)(stage|status|state|priority|severity)$|[a-z](Stage|Status|State|Priority|Severity)$`)
-	stateValue = regexp.MustCompile(`^[A-Za-z]+([_ -][A-Za-z]+)*$`)
-
+	// What a name says of a field is here and in the page's format.js; testdata/names.json
+	// holds both to the same. A salary is money, but a rate: only a declaration adds it up.
+	stateName  = ending("stage", "status", "state", "priority", "severity")
+	stateValue = regexp.MustCompile(`^\p{L}+([_ -]\p{L}+)*$`)
+	amountName = ending("amount", "value", "cost", "price", "revenue", "total", "sum", "spent", "allocated", "remaining", "spend")
 	idName     = regexp.MustCompile(`(^|[_ -])(?i:ids?|uuid|guid)$|[a-z](I[dD]s?|U(uid|UID)|G(uid|UID))$`)
-	amountName = regexp.MustCompile(`(^|_)(amount|value|cost|price|total|sum|spent|allocated|remaining|spend)$|[a-z](Amount|Value|Cost|Price|Total|Sum|Spent|Allocated|Remaining|Spend)$`)
 
 	moment = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$`)
 
 	signs = map[string]string{"USD": "$", "EUR": "€", "GBP": "£"}
 )
+
+// ending matches the names that end in one of the words: current_status, currentStatus.
+func ending(words ...string) *regexp.Regexp {
+	capital := make([]string, len(words))
+	for i, w := range words {
+		capital[i] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return regexp.MustCompile(`(^|_)(?i:` + strings.Join(words, "|") + `)$|[a-z0-9](` + strings.Join(capital, "|") + `)$`)
+}
 
 // Figure writes a number of the field for people, with separators, its sign and
 // its unit. spelled is its JSON; currency is that of its row, empty when the row
@@ -80,7 +90,8 @@ func (f Field) State(name, value string) string {
 		return value
 	}
 	words := strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(value))
-	return strings.ToUpper(words[:1]) + words[1:]
+	_, size := utf8.DecodeRuneInString(words)
+	return strings.ToUpper(words[:size]) + words[size:]
 }
 
 // IsID reports whether a field's name is that of an id.

@@ -1,6 +1,9 @@
 package result_test
 
 import (
+	"encoding/json"
+	"os"
+	"slices"
 	"testing"
 
 	"countersign.dev/internal/result"
@@ -36,6 +39,31 @@ func TestStatesAndMomentsAreWrittenInSentences(t *testing.T) {
 	} {
 		if got := (result.Field{}).Prose(c.name, c.text); got != c.want {
 			t.Errorf("%s %q: got %q, want %q", c.name, c.text, got, c.want)
+		}
+	}
+}
+
+// TestNamesSayWhatAFieldIs: the page reads the same table.
+func TestNamesSayWhatAFieldIs(t *testing.T) {
+	var table struct{ Names, States map[string]string }
+	text, err := os.ReadFile("testdata/names.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &table); err != nil {
+		t.Fatal(err)
+	}
+	for name, is := range table.Names {
+		if got, want := result.IsAmount(name), slices.Contains([]string{"money", "quantity"}, is); got != want {
+			t.Errorf("%s is an amount: %t, want %t", name, got, want)
+		}
+		if got, want := (result.Field{}).State(name, "NEW") == "New", is == "state"; got != want {
+			t.Errorf("%s is a state: %t, want %t", name, got, want)
+		}
+	}
+	for value, want := range table.States {
+		if got := (result.Field{}).State("status", value); got != want {
+			t.Errorf("%s: got %q, want %q", value, got, want)
 		}
 	}
 }
