@@ -314,6 +314,22 @@ func TestApprovalUnderWayElsewhereIsFollowed(t *testing.T) {
 	p.Sees("[data-card-state=approved]", deleted)
 }
 
+// What a tool declares as a detail of its preview is under "Details"; no name alone puts it there.
+func TestDeclaredDetailsAreNoFacts(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	g.on("GET /api/tools", answer(http.StatusOK, object{"servers": []object{}, "tools": []object{
+		{"name": "delete_employee", "kind": "write", "server": "hr", "fields": object{"preview": object{"recordId": object{"show": "detail"}}}},
+	}}))
+	card := pending("x1")
+	data := card["confirmationData"].(object)
+	data["recordId"], data["employeeId"] = "r-1", "e-1"
+	p := withCard(t, g, card)
+	p.Until(`document.querySelector("[data-card=x1] .card-body > .facts [data-field=employeeId]")?.textContent.includes("e-1")`)
+	p.Misses("[data-card=x1] [data-field=recordId]")
+	p.Until(`document.querySelector("[data-card=x1] .technical").textContent.includes("r-1")`)
+}
+
 // A request that was first seen while another answer was being carried out has a clock,
 // and waits no longer than its time when it waits again.
 func TestCardOpenedWhileApplyingExpires(t *testing.T) {

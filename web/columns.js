@@ -15,7 +15,7 @@ export const INNER = /^(_|created_at$|updated_at$|version$)/;
 
 const WEIGHTS = /** @type {[RegExp, number][]} */ ([
   [/^(name|(full|employee|deal|friendly|vendor)_name|title|subject|company|vendor)$/, 0],
-  [/_number$|^ticket_id$|^key$|^(type|leave|customer)_name$|^blocked_because$/, 1],
+  [/_number$|_id$|^key$|^(type|leave|customer)_name$|^blocked_because$/, 1],
   [/status|stage|salary|amount|value|department|job_title|priority|rating|due|score|year$/, 2],
   [/date|_at$|location|owner|quarter|period/, 3],
   [/email|phone/, 5],

@@ -18,6 +18,7 @@ export const servers = signal(/** @type {Map<string, boolean>} */ (new Map()));
 /** titleOf is what people call a tool; a request of a connected server has the server's own name of it. @param {string} name @param {string} [server] */
 export const titleOf = (name, server) => t((tools.value.get(name) ?? tools.value.get(`${server}.${name}`))?.title ?? "") || label(name || t("this change"));
 export const fieldsOf = (name) => tools.value.get(name)?.fields?.output ?? {};
+export const previewOf = (name) => tools.value.get(name)?.fields?.preview ?? {};
 export const serverOf = (name) => tools.value.get(name)?.server;
 
 export async function learnTools() {

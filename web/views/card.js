@@ -7,7 +7,7 @@ import { digestOf } from "../digest.js";
 import { data, el, icon } from "../dom.js";
 import { isEmpty, isObject, label, moneyText } from "../format.js";
 import { effect, signal } from "../reactive.js";
-import { me, titleOf } from "../store.js";
+import { me, previewOf, titleOf } from "../store.js";
 import { language, moment, t } from "../words.js";
 import { descriptionList } from "./facts.js";
 import { openSheet, sightOf } from "./sight.js";
@@ -15,11 +15,10 @@ import { openSheet, sightOf } from "./sight.js";
 const THINKING_MS = 300_000;
 const LONGEST_ACT = 80; // characters of a button; longer acts are not cut, the tool's title is named instead
 
-// What names the request rather than the change, and the ids of our own rows; they
-// are shown under "Details". The name of a field decides, never its text: its
-// author could hide it otherwise.
-const TECHNICAL = new Set(["action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "digest", "message", "summary", "warning", "quotes", "origin",
-  "employeeId", "invoiceId", "budgetId", "dealId", "customerId"]);
+// What names the request rather than the change is shown under "Details", and so is what
+// its tool declares as a detail, such as ids of rows. The field decides, never its text:
+// its author could hide it otherwise.
+const TECHNICAL = new Set(["action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "digest", "message", "summary", "warning", "quotes", "origin"]);
 
 // Where a change was asked for, by the surface of its origin.
 const ASKED = () => new Map([
@@ -106,14 +105,14 @@ function factsOf(card, quotes) {
     return LAST.test(key) ? ORDER.length + 1 : found < 0 ? ORDER.length : found;
   };
   const quoted = new Set(quotes.map(({ field }) => field));
-  const facts = Object.entries(card).filter(([key, value]) => isFact(key, value) && !quoted.has(key));
+  const facts = Object.entries(card).filter(([key]) => isFact(card, key) && !quoted.has(key));
   facts.sort(([a], [b]) => place(a) - place(b));
   const nested = ([, value]) => isObject(value) || (Array.isArray(value) && value.some((item) => typeof item === "object"));
   return { flat: facts.filter((fact) => !nested(fact)), nested: facts.filter(nested) };
 }
 
-function isFact(key, value) {
-  return !TECHNICAL.has(key) && !isEmpty(value);
+function isFact(card, key) {
+  return !TECHNICAL.has(key) && !isEmpty(card[key]) && previewOf(card.action)[key]?.show !== "detail";
 }
 
 // A fact with parts, such as the arguments of another server's tool: all of it.
@@ -136,7 +135,7 @@ function quotation({ field, author, text }) {
 // Everything that the request holds, unchanged, for readers who want to check.
 function technical(envelope) {
   const card = envelope.confirmationData ?? {};
-  const rest = Object.entries(card).filter(([key, value]) => !isFact(key, value) && !isEmpty(value) && key !== "warning" && key !== "quotes");
+  const rest = Object.entries(card).filter(([key, value]) => !isFact(card, key) && !isEmpty(value) && key !== "warning" && key !== "quotes");
   const entries = [["confirmationId", envelope.confirmationId], ...rest.filter(([key]) => key !== "confirmationId")];
   const pairs = entries.map(([key, value]) => el("div", {}, el("dt", {}, key), el("dd", {}, el("code", {}, data(typeof value === "string" ? value : JSON.stringify(value))))));
   return el("details", { class: "technical" }, el("summary", {}, t("Details")), el("dl", { class: "facts" }, pairs));

@@ -30,7 +30,7 @@ type approveBudget struct {
 // approvalPreview is shown on the approval card, with the change when another
 // amount is approved than was submitted.
 type approvalPreview struct {
-	BudgetID        string   `json:"budgetId" jsonschema:"format=uuid"`
+	BudgetID        string   `json:"budgetId" jsonschema:"format=uuid" field:"show=detail"`
 	Department      string   `json:"department"`
 	FiscalYear      int      `json:"fiscalYear" field:"show=year"`
 	SubmittedBy     string   `json:"submittedBy"`

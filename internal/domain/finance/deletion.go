@@ -24,7 +24,7 @@ type deleteInvoice struct {
 
 // deletionPreview is shown on the approval card.
 type deletionPreview struct {
-	InvoiceID     string  `json:"invoiceId" jsonschema:"format=uuid"`
+	InvoiceID     string  `json:"invoiceId" jsonschema:"format=uuid" field:"show=detail"`
 	InvoiceNumber string  `json:"invoiceNumber"`
 	VendorName    string  `json:"vendorName"`
 	Amount        float64 `json:"amount" jsonschema:"minimum=0" field:"unit=USD"`

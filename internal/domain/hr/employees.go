@@ -220,7 +220,7 @@ type deleteInput struct {
 
 // deletePreview is shown on the approval card.
 type deletePreview struct {
-	EmployeeID    string `json:"employeeId" jsonschema:"format=uuid"`
+	EmployeeID    string `json:"employeeId" jsonschema:"format=uuid" field:"show=detail"`
 	EmployeeName  string `json:"employeeName"`
 	EmployeeEmail string `json:"employeeEmail" jsonschema:"format=email"`
 	Department    string `json:"department"`

@@ -31,7 +31,7 @@ type salaryInput struct {
 
 // salaryPreview is shown on the approval card.
 type salaryPreview struct {
-	EmployeeID    string                    `json:"employeeId" jsonschema:"format=uuid"`
+	EmployeeID    string                    `json:"employeeId" jsonschema:"format=uuid" field:"show=detail"`
 	EmployeeName  string                    `json:"employeeName"`
 	EmployeeEmail string                    `json:"employeeEmail" jsonschema:"format=email"`
 	Department    string                    `json:"department"`

@@ -48,7 +48,7 @@ func (in closeDeal) check() error {
 
 // closingPreview is shown before a deal is closed.
 type closingPreview struct {
-	DealID       string  `json:"dealId" jsonschema:"pattern=^[0-9a-fA-F]{24}$"`
+	DealID       string  `json:"dealId" jsonschema:"pattern=^[0-9a-fA-F]{24}$" field:"show=detail"`
 	DealName     string  `json:"dealName"`
 	CustomerName string  `json:"customerName"`
 	Owner        string  `json:"owner"`

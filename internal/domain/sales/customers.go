@@ -100,7 +100,7 @@ type deleteCustomer struct {
 
 // deletionPreview is shown before a customer is deleted.
 type deletionPreview struct {
-	CustomerID   string `json:"customerId" jsonschema:"pattern=^[0-9a-fA-F]{24}$"`
+	CustomerID   string `json:"customerId" jsonschema:"pattern=^[0-9a-fA-F]{24}$" field:"show=detail"`
 	CustomerName string `json:"customerName"`
 	Contact      string `json:"contact"`
 	AccountOwner string `json:"accountOwner"`
