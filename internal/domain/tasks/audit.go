@@ -9,6 +9,7 @@ import (
 
 	"countersign.dev/internal/domain/tasks/record"
 	"countersign.dev/internal/domain/tasks/store"
+	"countersign.dev/internal/domain/tasks/workspace"
 	"countersign.dev/internal/tool"
 )
 
@@ -92,14 +93,14 @@ func (a *auditor) look(t store.Text) error {
 		return err
 	}
 	for _, file := range files {
-		a.unless(inWorkspace(file, a.folder), &a.Issues.Files, t, file, "file_reference_mismatches")
+		a.unless(workspace.Within(file, a.folder), &a.Issues.Files, t, file, "file_reference_mismatches")
 	}
 	for _, tag := range record.Words(t.Tags) {
 		a.unless(!a.foreign[tag], &a.Issues.Tags, t, tag, "suspicious_tags")
 	}
-	a.unless(inWorkspace(t.Identifier, a.folder), &a.Issues.Identifiers, t, t.Identifier, "entity_identifier_mismatches")
+	a.unless(workspace.Within(t.Identifier, a.folder), &a.Issues.Identifiers, t, t.Identifier, "entity_identifier_mismatches")
 	for _, found := range absolutePath.FindAllStringSubmatch(t.Description, 20) {
-		a.unless(inWorkspace(found[1], a.folder), &a.Issues.Paths, t, found[1], "description_path_references")
+		a.unless(workspace.Within(found[1], a.folder), &a.Issues.Paths, t, found[1], "description_path_references")
 	}
 	var made record.WorkspaceMetadata
 	if t.Metadata != "" && json.Unmarshal([]byte(t.Metadata), &made) == nil {

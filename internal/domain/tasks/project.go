@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -212,13 +211,4 @@ func (u *Usage) add(found []store.Use) {
 	for _, day := range slices.Sorted(maps.Keys(days)) {
 		u.Timeline = append(u.Timeline, DayUsage{day, days[day]})
 	}
-}
-
-// inWorkspace reports whether a path is the workspace's, or relative.
-func inWorkspace(path, folder string) bool {
-	if !filepath.IsAbs(path) {
-		return true
-	}
-	inside, err := filepath.Rel(folder, filepath.Clean(path))
-	return err == nil && inside != ".." && (len(inside) < 3 || inside[:3] != "../")
 }

@@ -87,7 +87,7 @@ func TestAuditNamesWhatBelongsElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		h.ask("create_task", map[string]any{"title": "one", "tags": "personal fine", "file_references": []string{"a.go", "/elsewhere/b.go", h.platform + "/c.go"}, "description": "see /elsewhere/docs/x.md"})
+		h.ask("create_task", map[string]any{"title": "one", "tags": "personal fine", "file_references": []string{"a.go", "../elsewhere/b.go", h.platform + "/c.go"}, "description": "see /elsewhere/docs/x.md"})
 	}
 	h.ask("create_entity", map[string]any{"entity_type": "file", "name": "a", "identifier": "/elsewhere/e.go"})
 	h.ask("create_entity", map[string]any{"entity_type": "other", "name": "no file", "identifier": "/elsewhere/room"})
@@ -98,7 +98,7 @@ func TestAuditNamesWhatBelongsElsewhere(t *testing.T) {
 	found := h.ask("audit_workspace_integrity", map[string]any{})
 	encoded, _ := json.Marshal(found["issues"])
 	want := `{"description_path_references":[{"resource_id":1,"resource_type":"task","value":"/elsewhere/docs/x.md"}],"entity_identifier_mismatches":[{"resource_id":1,"resource_type":"entity","value":"/elsewhere/e.go"}],` +
-		`"file_reference_mismatches":[{"resource_id":1,"resource_type":"task","value":"/elsewhere/b.go"}],"git_repo_mismatches":[{"resource_id":1,"resource_type":"task","value":"` + h.platform + `"}],` +
+		`"file_reference_mismatches":[{"resource_id":1,"resource_type":"task","value":"../elsewhere/b.go"}],"git_repo_mismatches":[{"resource_id":1,"resource_type":"task","value":"` + h.platform + `"}],` +
 		`"suspicious_tags":[{"resource_id":1,"resource_type":"task","value":"personal"}]}`
 	advice := fmt.Sprint(found["recommendations"])
 	if string(encoded) != want || found["contamination_found"] != true || strings.Count(advice, "(1)") != 5 {

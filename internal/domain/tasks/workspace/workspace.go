@@ -197,7 +197,7 @@ func (p Places) local(text string) (Place, error) {
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
 		return Place{}, record.Workspace(text, "it is no folder")
 	}
-	if !within(real, p.Local) {
+	if !Within(real, p.Local) {
 		return Place{}, record.Workspace(text, "it is outside the folders that this server may serve")
 	}
 	return Place{Path: real, Name: filepath.Base(real)}, nil
@@ -210,12 +210,16 @@ func (p Places) inRoots(path string) bool {
 	}
 	return slices.ContainsFunc(p.Roots, func(root string) bool {
 		real, err := filepath.EvalSymlinks(root)
-		return within(path, root) || err == nil && within(path, real)
+		return Within(path, root) || err == nil && Within(path, real)
 	})
 }
 
-// within reports whether a path is a folder or something in it.
-func within(path, folder string) bool {
+// Within reports whether a path is a folder or something in it. A relative path begins
+// in the folder, and can lead out of it.
+func Within(path, folder string) bool {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(folder, path)
+	}
 	inside, err := filepath.Rel(folder, path)
-	return err == nil && inside != ".." && !strings.HasPrefix(inside, ".."+string(filepath.Separator))
+	return err == nil && filepath.IsLocal(inside)
 }

@@ -128,3 +128,17 @@ func TestNameOfSeveralProjects(t *testing.T) {
 		}
 	}
 }
+
+// TestPathsWithinAFolder: the folder itself and what is below it, however it is written.
+func TestPathsWithinAFolder(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/w": true, "/w/": true, "/w/a.go": true, "/w/..a": true, "/w/a/../b": true, "/w/../w/a": true,
+		"/": false, "/wx": false, "/w/..": false, "/w/../x": false, "/w/a/../../x": false,
+		"": true, ".": true, "a.go": true, "..a": true, "a/../b": true, "../w/a": true,
+		"..": false, "../x": false, "a/../../x": false, "../../etc/passwd": false,
+	} {
+		if got := workspace.Within(path, "/w"); got != want {
+			t.Errorf("%q: got %v, want %v", path, got, want)
+		}
+	}
+}
