@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // Refusal is a call that must fail.
@@ -28,8 +29,6 @@ func Refuse(code, username, tool string, in Args) Refusal { return Refusal{code,
 // internals are words of stores and drivers that no answer may hold.
 var internals = []string{"SQL", "127.0.0.1", "mongo", "pgx", "http:", "_index", "panic", "goroutine"}
 
-// refusals makes every call that must fail. Each of the domain's codes is among
-// them, and every refusal says what to do next.
 // spelled matches what programs write and people do not: long ids, moments and codes.
 var spelled = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-|\b[0-9a-f]{24}\b|\d{2}T\d{2}:\d{2}|\b[A-Z]+_[A-Z]+\b`)
 
@@ -40,6 +39,8 @@ var toolWords = regexp.MustCompile(`\b[a-z]+(_[a-z]+)+\b`)
 // requestWords are of requests that programs make.
 var requestWords = []string{"Call ", "call again", "cursor", "tool", "field", "parameter", "input", "JSON", "argument"}
 
+// refusals makes every call that must fail. Each of the domain's codes is among
+// them, and every refusal says what to do next.
 func (s *suite) refusals(t *testing.T) {
 	h := s.unchanged
 	raised := map[string]bool{}
@@ -137,6 +138,7 @@ type property struct {
 	OneOf   []property // a field that may be null, and the like
 	Format  string
 	Enum    []any
+	Minimum float64
 	Maximum int
 }
 
@@ -164,11 +166,11 @@ func (s *suite) wrong(tool, field string, value any) string {
 
 func (h *harness) properties(tool string) map[string]property {
 	h.Helper()
-	var schema struct{ Properties map[string]property }
-	if err := json.Unmarshal(h.info(tool).InputSchema, &schema); err != nil {
+	var declared struct{ Properties map[string]property }
+	if err := json.Unmarshal(h.info(tool).InputSchema, &declared); err != nil {
 		h.Fatal(err)
 	}
-	return schema.Properties
+	return declared.Properties
 }
 
 // everyInput calls fn for every input field of every tool, with the tool's valid
@@ -188,6 +190,28 @@ func (c Call) with(field string, value any) Args {
 	}
 	in[field] = value
 	return in
+}
+
+// spellings are texts of the formats and patterns that inputs have.
+var spellings = []any{"a", "2026-01-31", "2026-01", "2026-Q1", "00000000-0000-4000-8000-000000000000", strings.Repeat("0", 24)}
+
+// valid returns a call in which a field has a value that the tool's schema accepts: a
+// repeated one is then refused for its repetition alone.
+func (h *harness) valid(c Call, field string, p property) Args {
+	h.Helper()
+	accepts, err := schema.Compile(h.info(c.Tool).InputSchema, schema.Options{Formats: true})
+	if err != nil {
+		h.Fatal(err)
+	}
+	for _, value := range slices.Concat([]any{c.In[field]}, p.Enum, spellings, []any{p.Minimum, true, []any{}}) {
+		in := c.with(field, value)
+		encoded, _ := json.Marshal(in)
+		if _, _, err := accepts.Check(encoded); value != nil && err == nil {
+			return in
+		}
+	}
+	h.Fatalf("%s: no value of %s is known that its schema accepts", c.Tool, field)
+	return nil
 }
 
 // wrongTypes puts values of other types into every field, repeats fields and
@@ -227,9 +251,10 @@ func (s *suite) wrongTypes(t *testing.T) {
 		if field == "cursor" {
 			refused(c, "INVALID_CURSOR", c.with(field, "bm90IGEgY3Vyc29y"))
 		}
-		once, _ := json.Marshal(c.with(field, "a")) // texts and numbers
-		name, _ := json.Marshal(field)
-		twice := json.RawMessage("{" + string(name) + `:"b",` + string(once[1:]))
+		in := h.valid(c, field, p)
+		once, _ := json.Marshal(in) // texts, numbers and lists
+		again, _ := json.Marshal(Args{field: in[field]})
+		twice := slices.Concat(again[:len(again)-1], []byte(","), once[1:])
 		if o := h.Call(everything(c), c.Tool, twice); o.Code() != "VALIDATION_ERROR" {
 			t.Errorf("%s %s: got %s", c.Tool, twice, h.Encode(o))
 		}
