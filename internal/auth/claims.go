@@ -48,7 +48,7 @@ func (c claims) subject() (string, error) {
 	return sub, nil
 }
 
-// lastSecond keeps a NumericDate inside what time.Unix can carry (year 9999).
+// lastSecond is the last of the year 9999: times in JSON and in RFC 3339 have four digits of a year.
 const lastSecond = 253402300799
 
 // date reads a NumericDate. An absent one is the zero time.

@@ -1,12 +1,10 @@
 package auth
 
 import (
-	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"os/user"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -92,12 +90,6 @@ func (m *Minter) Token(p *access.Principal, audience string, purpose access.Purp
 	return kept.token, nil
 }
 
-// Server is a server's own principal, for work that no person asked for: it has
-// no roles and sees no rows.
-func Server(name string) *access.Principal {
-	return access.NewPrincipal(access.Claims{Issuer: InternalIssuer, Subject: name, Username: name, Name: "The server " + name})
-}
-
 func (m *Minter) mint(p *access.Principal, audience string, purpose access.Purpose, now time.Time) (string, error) {
 	owner := p.Owner()
 	claims := map[string]any{
@@ -134,17 +126,4 @@ func (m *Minter) key(p *access.Principal, audience string, purpose access.Purpos
 // same.
 func appendField(b []byte, field string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(field))), field...)
-}
-
-// LocalUser is the person whom the operating system names, for a server that runs for
-// one person alone. mayConfirm is the right of one who sits at a terminal.
-func LocalUser(mayConfirm bool) (*access.Principal, error) {
-	who, err := user.Current()
-	if err != nil {
-		return nil, fmt.Errorf("the operating system does not say who runs this: %w", err)
-	}
-	return access.NewPrincipal(access.Claims{
-		Issuer: "os", Subject: who.Uid, Username: who.Username, Name: cmp.Or(who.Name, who.Username),
-		Roles: []string{string(access.Employee)}, MayConfirm: mayConfirm,
-	}), nil
 }

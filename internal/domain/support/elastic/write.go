@@ -37,8 +37,8 @@ func (e *Store) Keep(ctx context.Context, r confirm.Receipt) error {
 	return confirm.KeepInDocument(ctx, r)
 }
 
-// Find returns an owner's receipt, byte for byte, however short ago it was
-// written.
+// Find returns an owner's receipt, byte for byte, however recently it
+// was written.
 func (e *Store) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
 	c, found, err := e.confirmed(ctx, id)
 	if err != nil || !found || c.Owner != owner {
