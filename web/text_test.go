@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/result"
 )
 
 // draw renders markdown and gives the HTML of what was drawn.
@@ -36,6 +38,30 @@ func TestMarkdownDrawsWhatItKnows(t *testing.T) {
 	} {
 		if got := module[string](p, "markdown.js", draw, c.text); got != c.want {
 			t.Errorf("%q\ngot  %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+// TestTextOfDataIsNoLayout: what result.Markdown writes is drawn as the text that it was,
+// wherever it is in an answer.
+func TestTextOfDataIsNoLayout(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	p.Open(g.URL)
+	texts := []string{
+		"**bold** _em_ http://evil.example/x", "*a*", "__a__", "_a_ é_b_ c", "a_b_c", "snake_case and _ alone", "`code`", "```", "~~~ a", "# a", "###### a", "#", "- a", "-", "+ a", "* a", "1. a", "12) a", "7.",
+		"[a](https://evil.example)", "![a](https://evil.example/x.png)", "mailto:a@b.c", "https://evil.example/a_b.", "<b>a</b>", "a|b", `\`, `\*a\*`, `C:\_x_`, "a*", "a**", "*", "-5", "2.5", "12:30", "#4 of 5",
+	}
+	const shape = `
+		const d = document.createElement("div"); d.append(m.renderMarkdown(arg));
+		return [[...d.querySelectorAll("*")].map((n) => n.tagName).join(" "), d.textContent]`
+	for _, around := range [][2]string{{"", ""}, {"", " is"}, {"a ", " is"}, {"- ", ": 5"}, {"**", "**: 5"}, {"|a|\n|-|\n| ", " |"}} {
+		plain := module[[2]string](p, "markdown.js", shape, around[0]+"TEXT"+around[1])
+		for _, text := range texts {
+			got := module[[2]string](p, "markdown.js", shape, around[0]+result.Markdown(text)+around[1])
+			if want := strings.Replace(plain[1], "TEXT", text, 1); got[0] != plain[0] || got[1] != want {
+				t.Errorf("%q within %q: got %s with %q, want %s with %q", text, around, got[0], got[1], plain[0], want)
+			}
 		}
 	}
 }
@@ -100,7 +126,7 @@ func TestHugeMarkdownIsDrawnQuickly(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
 	const size = 99_000
-	for _, piece := range []string{"*", "**a", "_a ", "[", "[a](", "`", "`a ", "> ", "- - ", "  - a\n", "|", "|a|\n|-|\n", "- ", "\n", "https://a", "!", " ", "https://a!!!!!!!!!!!!!!", "\\", "#", "-    x", "```\n", "[[a](b"} {
+	for _, piece := range []string{"*", "**a", "_a ", "[", "[a](", "`", "`a ", "> ", "- - ", "  - a\n", "|", "|a|\n|-|\n", "- ", "\n", "https://a", "!", " ", "https://a!!!!!!!!!!!!!!", "\\", "#", "-    x", "```\n", "[[a](b", "*\\*", "**\\*a", "_\\_a "} {
 		text := strings.Repeat(piece, size/len(piece))
 		var depth int
 		took := time.Hour

@@ -219,7 +219,7 @@ func firstMissing(wanted []string, has func(string) bool) string {
 
 var (
 	separators = regexp.MustCompile(`(\d)[,\x{202f}\x{a0}](\d{3})`)
-	decoration = strings.NewReplacer("*", "", "_", " ", "`", "", "$", "", "’", "'", "‘", "'", "“", `"`, "”", `"`, "\u00a0", " ", "‑", "-")
+	decoration = strings.NewReplacer(`\`, "", "*", "", "_", " ", "`", "", "$", "", "’", "'", "‘", "'", "“", `"`, "”", `"`, "\u00a0", " ", "‑", "-")
 	blanks     = regexp.MustCompile(`\s+`)
 )
 

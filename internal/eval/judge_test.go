@@ -97,6 +97,7 @@ func TestTextsAreComparedPlainly(t *testing.T) {
 		{"**Marcus  Johnson**\n", "marcus johnson "},
 		{"`TICK_001`, 12,34", "tick 001, 12,34"},
 		{"can’t", "can't"},
+		{`http\://a.example, \_x`, "http://a.example, x"},
 	} {
 		if got := plain(c[0]); got != c[1] {
 			t.Errorf("%q: got %q, want %q", c[0], got, c[1])

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -202,8 +203,41 @@ func (m *marker) untrusted() bool {
 }
 
 // Markdown makes 300 characters of a text safe in markdown: no layout, link or picture.
+// What is escaped is what web/markdown.js reads.
 func Markdown(text string) string {
-	return markdown.Replace(fault.Clip(strings.Join(strings.Fields(text), " "), 300))
+	text = fault.Clip(strings.Join(strings.Fields(text), " "), 300)
+	first := -1
+	if begins.MatchString(text) {
+		first = strings.IndexAny(text, ".)-+#~")
+	}
+	var b strings.Builder
+	for i, r := range text {
+		if i == first || isMark(text, i) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
-var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "[", `\[`, "<", `\<`, "![", `!\[`)
+// begins matches what makes a heading, an item or a block of code at the start of a line.
+var begins = regexp.MustCompile(`^(?:(?:\d{1,9}[.)]|[-+]|#{1,6})(?: |$)|~~~)`)
+
+// isMark reports whether a character is read as layout within a line. An underscore within
+// a word is none, and the colon of an address makes it a link.
+func isMark(text string, at int) bool {
+	switch text[at] {
+	case '\\', '|', '`', '[', '<', '*':
+		return true
+	case '_':
+		return at == 0 || at+1 == len(text) || !isPlain(text[at-1]) || !isPlain(text[at+1])
+	case ':':
+		return strings.HasPrefix(text[at:], "://")
+	}
+	return false
+}
+
+// isPlain reports whether a byte is a letter or a digit of ASCII: a word of the page has no others.
+func isPlain(b byte) bool {
+	return '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z'
+}

@@ -10,7 +10,7 @@ type Prose struct{ slash, code bool }
 func (p *Prose) Read(piece string) string {
 	var b strings.Builder
 	for _, r := range piece {
-		if p.slash && !strings.ContainsRune("\\`*_[]<>|!#", r) {
+		if p.slash && !strings.ContainsRune("\\`*_{}[]()#+-.!|~<>:", r) {
 			b.WriteByte('\\')
 		}
 		if r == '`' && !p.slash {

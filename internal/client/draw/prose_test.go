@@ -6,6 +6,7 @@ import "testing"
 func TestTerminalShowsNoEscapesOfMarkdown(t *testing.T) {
 	for text, want := range map[string]string{
 		`under \<5\> \[x\] a\|b \\ \*`: `under <5> [x] a|b \ *`,
+		`1\. http\://a \- \~~~`:        `1. http://a - ~~~`,
 		`C:\temp`:                      `C:\temp`,
 		"`a\\|b` and a\\|b":            "`a\\|b` and a|b",
 		"```\nx\\<y\n```\na\\<b":       "```\nx\\<y\n```\na<b",
