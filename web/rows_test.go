@@ -260,7 +260,7 @@ func TestOtherShapesAreDrawn(t *testing.T) {
 	balance := object{"status": "success", "data": object{"fiscal_year": 2026, "pto_balance": 15, "balances": []object{{"type_name": "Vacation", "available": 15}}}}
 	tasks := object{"total_count": 3, "returned_count": 2, "limit": 2, "offset": 0, "items": []object{{"title": "One"}, {"title": "Two"}}}
 	clipped := employees(2, "")
-	clipped["metadata"] = object{"hasMore": false, "returnedCount": 2, "truncated": true, "hint": "Only the first 2 rows are shown here."}
+	clipped["metadata"] = object{"hasMore": true, "returnedCount": 2, "truncated": true, "hint": "Only the first 2 rows are shown here."}
 	bare := object{"status": "success", "metadata": object{"truncated": true, "hint": "The answer is too large to be shown here."}}
 	refused := object{"status": "error", "code": "INSUFFICIENT_PERMISSIONS", "message": "Only hr-read may list.", "suggestedAction": "Ask HR."}
 	event := func(tool string, data object) object {

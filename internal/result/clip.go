@@ -63,8 +63,8 @@ func withRows(o Outcome, list json.RawMessage, ends []int, advice string) json.R
 	if e.Metadata == nil {
 		e.Metadata = &Metadata{}
 	}
-	e.Metadata.Truncated, e.Metadata.ReturnedCount = true, len(ends)
-	e.Metadata.NextCursor = "" // it continues after rows that are not shown
+	e.Metadata.HasMore, e.Metadata.Truncated, e.Metadata.ReturnedCount = true, true, len(ends)
+	e.Metadata.NextCursor, e.Metadata.Warning = "", "" // they continue after rows that are not shown, and count them
 	if page := o.Page(); e.Metadata.NextOffset > 0 {
 		e.Metadata.NextOffset = page.Offset + len(ends)
 	}

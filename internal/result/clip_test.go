@@ -32,7 +32,7 @@ func FuzzClip(f *testing.F) {
 func TestClippedAnswersSaySo(t *testing.T) {
 	long := result.Success(json.RawMessage(`[1,2,3,4]`), &result.Page{Limit: 4, Returned: 4, More: true, Next: "C", Noun: "numbers"}, "")
 	want := `{"status":"success","data":[1,2],"metadata":{"hasMore":true,"returnedCount":2,"totalEstimate":"4+","hint":"Only the first 2 rows are shown here.",` +
-		`"truncated":true,"totalCount":"4+","warning":"Showing 4 of 4+ numbers. Results are incomplete."}}`
+		`"truncated":true,"totalCount":"4+"}}`
 	raw := result.EncodeEnvelope(long)
 	decoded, err := result.DecodeEnvelope(raw)
 	if err != nil {
@@ -45,6 +45,10 @@ func TestClippedAnswersSaySo(t *testing.T) {
 		if got := result.EncodeClipped(o, 4, 1000); string(got) != string(raw) {
 			t.Errorf("%s: got %s, want it unchanged", name, got)
 		}
+	}
+	all := result.EncodeClipped(result.Success(json.RawMessage(`[1,2,3]`), &result.Page{Limit: 4, Returned: 3, Noun: "numbers"}, ""), 2, 1000)
+	if o, err := result.DecodeEnvelope(all); err != nil || !o.Page().More || o.Page().Hint != "Only the first 2 rows are shown here." || !strings.Contains(string(all), `"totalCount":"3"`) {
+		t.Errorf("of a list that was whole: got %s, %v, want that there are more", all, err)
 	}
 	counted := result.Success(json.RawMessage(`[1,2,3,4]`), &result.Page{Limit: 4, Returned: 4, More: true, Offset: 8, Total: 20, Counted: true}, "")
 	if got := string(result.EncodeClipped(counted, 3, 1000)); !strings.Contains(got, `"nextOffset":11`) {
