@@ -39,14 +39,16 @@ func (m falling) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.De
 		defer stop()
 		began := false
 		for d, err := range m.Model.Stream(bounded, r) {
+			if !began && err == nil && d.Usage == nil {
+				if began = begun(); !began {
+					d, err = agent.Delta{}, errSilent // the rest of this answer would not come
+				}
+			}
 			if !began && cannotAnswer(ctx, bounded, err) {
 				stop()
 				m.note(ctx, err)
 				m.fall(ctx, r, yield)
 				return
-			}
-			if began = began || err == nil && d.Usage == nil; began {
-				begun()
 			}
 			if !yield(d, err) {
 				return
@@ -59,13 +61,13 @@ func (m falling) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.De
 // time of the answer is over, so that the second one has the other half.
 var errSilent = &vendor.Failure{Fault: fault.Timeout.New("The model did not begin to answer in time.")}
 
-// untilBegun bounds a try by half of the time that is left, until begun is called.
-func untilBegun(ctx context.Context) (bounded context.Context, begun, stop func()) {
+// untilBegun bounds a try by half of the time that is left, until begun is called,
+// which reports whether that was in time.
+func untilBegun(ctx context.Context) (bounded context.Context, begun func() bool, stop func()) {
 	bounded, cancel := context.WithCancelCause(ctx)
-	begun = func() {}
+	begun = func() bool { return true }
 	if end, ok := ctx.Deadline(); ok {
-		timer := time.AfterFunc(time.Until(end)/2, func() { cancel(errSilent) })
-		begun = func() { timer.Stop() }
+		begun = time.AfterFunc(time.Until(end)/2, func() { cancel(errSilent) }).Stop
 	}
 	return bounded, begun, func() { begun(); cancel(nil) }
 }

@@ -120,6 +120,45 @@ func TestSilentModelLeavesTimeForTheSecond(t *testing.T) {
 	}
 }
 
+// late is a model whose first piece comes after a time, whatever its context says, and
+// whose rest the context ends.
+type late struct{ after time.Duration }
+
+func (late) Name() string { return "late" }
+
+func (m late) Stream(ctx context.Context, _ agent.Request) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		<-time.After(m.after)
+		if !yield(agent.Delta{Text: "Late. "}, nil) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			yield(agent.Delta{}, ctx.Err())
+		case <-time.After(time.Second):
+			yield(agent.Delta{Stop: agent.StopEnd}, nil)
+		}
+	}
+}
+
+// TestPieceAtHalfTimeEndsNoTurn: a first piece that comes when the try has just ended
+// is not shown, and the second model answers in its place.
+func TestPieceAtHalfTimeEndsNoTurn(t *testing.T) {
+	for after, want := range map[time.Duration]string{29 * time.Second: "Late. ", 30 * time.Second: "Slow. Slow. ", 31 * time.Second: "Slow. Slow. "} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			m := falling{late{after}, silent{time.Second}, new(atomic.Int64), nil, time.Now}
+			if got := collect(ctx, m, question); got.err != nil || got.text != want {
+				t.Errorf("after %v: got %+v, want %q", after, got, want)
+			}
+			if asked := m.until.Load() > 0; asked != (want != "Late. ") {
+				t.Errorf("after %v: outage %v", after, asked)
+			}
+		})
+	}
+}
+
 func TestFirstModelIsAskedAgainAfterItsOutage(t *testing.T) {
 	t.Parallel()
 	first, second := replay(t, Anthropic, reply{status: 401}, reply{file: "text"}), replay(t, OpenAI, reply{file: "text"})
