@@ -49,8 +49,12 @@ func localServers() []localServer {
 	}
 }
 
-// probeTimeout bounds each question to a server on this machine.
-const probeTimeout = 2 * time.Second
+// probeTimeout bounds each question to a server on this machine, and hereTimeout all
+// of them together.
+const (
+	probeTimeout = 2 * time.Second
+	hereTimeout  = 6 * time.Second
+)
 
 // Find takes the first of: the named model, a key in the environment, a model on
 // this machine that can call tools, rehearsal. It fails when the named model, or
@@ -144,13 +148,18 @@ func openaiByEnvironment(ctx context.Context, named, key, base string) (Model, e
 // modelHere finds a model on this machine: one that can call tools, or the named
 // one, which then calls them in its text.
 func modelHere(ctx context.Context, named string, here []localServer) (Model, bool) {
+	ctx, cancel := context.WithTimeout(ctx, hereTimeout)
+	defer cancel()
 	for _, server := range here {
 		for _, model := range modelsAt(ctx, server.url+"/v1", "") {
+			if named != "" && named != model {
+				continue
+			}
 			m := vendorModel(llm.OpenAI, "of "+server.name+" on this machine", vendor.Options{Model: model, BaseURL: server.url + "/v1"})
-			switch able := server.able(ctx, server.url, model); {
-			case able && (named == "" || named == model):
+			switch {
+			case server.able(ctx, server.url, model):
 				return m, true
-			case named == model:
+			case named != "":
 				m.Options.Tools, m.Said = llm.ToolsBlob, m.Said+", which calls tools in its text"
 				return m, true
 			}

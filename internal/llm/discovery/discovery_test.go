@@ -1,11 +1,13 @@
 package discovery
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/llm"
 )
@@ -81,6 +83,33 @@ func TestFind(t *testing.T) {
 		}
 		if _, err := llm.New(map[string]llm.Options{m.Name: m.Options}, llm.Policy{Default: m.Name}); err != nil {
 			t.Errorf("%q, %s: %v", c.named, c.environment, err)
+		}
+	}
+}
+
+// TestOnlyTheNamedModelIsProbed: what the others can do is not asked, and all
+// questions to this machine have one end.
+func TestOnlyTheNamedModelIsProbed(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"data":[{"id":"a"},{"id":"b"},{"id":"c"}]}`)
+	}))
+	t.Cleanup(s.Close)
+	for named, want := range map[string]string{"c": "c", "d": "", "": "a b c a b c"} {
+		var probed []string
+		ends := map[time.Time]bool{}
+		able := func(ctx context.Context, _, model string) bool {
+			end, ok := ctx.Deadline()
+			if !ok {
+				t.Errorf("%q: the probe of %s has no end", named, model)
+			}
+			probed, ends[end] = append(probed, model), true
+			return false
+		}
+		here := []localServer{{"one", s.URL, able}, {"two", s.URL, able}}
+		modelHere(t.Context(), named, here)
+		if got := strings.Join(probed, " "); got != want || len(ends) > 1 {
+			t.Errorf("%q: probed %q with %d ends, want %q with one", named, got, len(ends), want)
 		}
 	}
 }
