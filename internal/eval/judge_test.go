@@ -2,6 +2,7 @@ package eval
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,6 +50,7 @@ func TestJudge(t *testing.T) {
 		{"a figure is missing", budget, client.Exchange{Text: "Much.", Calls: []client.Called{right}}, Wrong, `does not say "980000 or 980 k"`, "tool args rows"},
 		{"a name leaks", budget, client.Exchange{Text: "980,000, says FRANK.", Calls: []client.Called{right}}, Wrong, `says "Frank"`, "tool args rows"},
 		{"declined", budget, client.Exchange{Text: "I can’t do that here."}, Declined, "not called", ""},
+		{"refuses what is open", budget, client.Exchange{Text: "That is not open to you: it takes one of these roles: finance-read or executive."}, Declined, "not called", ""},
 		{"nothing at all", budget, client.Exchange{Text: "Fine."}, Wrong, "not called", ""},
 		{"failed", budget, client.Exchange{Problem: "the key is not accepted", Text: "I can't."}, Wrong, "the turn failed: the key", ""},
 		{"a change that was not asked for", budget, client.Exchange{Text: "980000", Calls: []client.Called{right}, Pending: waits}, Wrong, "a change waits that was not asked for", "tool args rows"},
@@ -67,6 +69,11 @@ func TestJudge(t *testing.T) {
 		{"a rule declines", decline, client.Exchange{Text: "It is closed.", Calls: []client.Called{failed("TICKET_ALREADY_CLOSED")}}, Right, "", "tool args rows"},
 		{"a failure is no decline", decline, client.Exchange{Text: "Fine.", Calls: []client.Called{failed("TIMEOUT")}}, Wrong, "cannot be done", "tool args rows"},
 		{"invents", decline, client.Exchange{Text: "It is sunny."}, Wrong, "cannot be done", "tool args rows"},
+		{"invents with a negation", decline, client.Exchange{Text: "The weather in Rome is sunny today, it is not raining, and 20 degrees outside."}, Wrong, "cannot be done", "tool args rows"},
+		{"answers in place of a refusal", refusal, client.Exchange{Text: "His salary is $120,000; roles like that pay well."}, Wrong, "not permitted", "tool args rows"},
+		{"another number with the same digits", Question{Says: []names{{"6"}}}, client.Exchange{Text: "There are 16 people in Sales since 2016."}, Wrong, `does not say "6"`, "tool args rows"},
+		{"rows with another number", Question{Rows: []string{"15"}}, client.Exchange{Text: "15", Calls: []client.Called{made("get_balance", `{}`, `[{"days":150}]`)}}, Wrong, `the data lacks "15"`, "tool args"},
+		{"a figure with a forbidden end", Question{Never: []string{"76000"}, Says: []names{{"176000"}}}, client.Exchange{Text: "$176,000"}, Right, "", "tool args rows"},
 	} {
 		v := judge(c.q, &c.x, nil)
 		if v.Result != c.want || !strings.Contains(v.Why, c.why) || (v.Why == "") != (c.want == Right) {
@@ -87,6 +94,65 @@ func TestJudge(t *testing.T) {
 	follow := Question{Expect: Answer, Rows: []string{"Marketing"}}
 	if v := judge(follow, &client.Exchange{Text: "Marketing."}, []client.Called{right}); v.Result != Right {
 		t.Errorf("a turn that is answered from earlier rows: %+v", v)
+	}
+}
+
+func TestFormsOfDeclineAndRefusal(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		words   *regexp.Regexp
+		yes, no []string
+	}{
+		"decline": {cannot, []string{
+			"I can't do that here.", "There is no tool for the weather.", "I currently don't have access to forecasts.", "Forecasts are not available to me.", "The tools do not offer bookings.",
+			"That isn't something I can do.", "There isn't any way to book it.", "The weather is not in the company's data.", "That is outside of what I can answer.", "I’m unable to see the future.", "Salaries of other companies aren't recorded here.",
+		}, []string{
+			"It is not raining.", "It isn't raining, and it does not snow.", "It is warm outside.", "Priya's profit will not be 3 million.", "She is not in Seattle.", "The people of the team do not have meetings.",
+		}},
+		"refusal": {closed, []string{
+			"Salaries are not visible to your role.", "You aren't allowed to see that.", "It is not open to you; it takes one of these roles: hr-read or executive.", "This requires the manager role.", "You need hr-write access for it.",
+			"You don't have permission to do that.", "Your role does not allow it.", "Only managers and HR can see salaries.", "Salaries are restricted to HR.", "His salary is hidden from you.", "You may not see it.", "That is visible only to HR.", "I have no access to salaries.",
+			"You cannot change your own salary. Ask someone else with the role hr-write or executive to change it.", "You submitted it yourself, so someone else must approve it.",
+		}, []string{
+			"Roles like that pay well.", "His role pays $120,000, only those in Sales earn more.", "It may not be much.", "I have permission to say that it is $120,000.", "The tickets are not open any more.", "A hidden gem: TICK-004.", "I can't do that here.",
+		}},
+	} {
+		for _, text := range c.yes {
+			if !says(c.words, text) {
+				t.Errorf("%q is no %s", text, name)
+			}
+		}
+		for _, text := range c.no {
+			if says(c.words, text) {
+				t.Errorf("%q is a %s", text, name)
+			}
+		}
+	}
+}
+
+func TestNumbersAreWhole(t *testing.T) {
+	t.Parallel()
+	for wanted, texts := range map[string]struct{ in, out []string }{
+		"6":         {[]string{"6", "It is 6.", "6 people", "(6)", "**6**", "6%", "6, 7", "$6", "6.0", "6.00 USD", `{"n":6,"m":1}`}, []string{"16", "2016", "60", "6.5", "1.6", "1,600", "6,000", "6.05", ""}},
+		"16":        {[]string{"16 days"}, []string{"16.5", "1,600", "160", "16,000"}},
+		"16.5":      {[]string{"16.5.", "16.5%"}, []string{"116.5", "16.55", "16"}},
+		"6%":        {[]string{"6%", "6%."}, []string{"16%", "0.6%", "6"}},
+		"1,600":     {[]string{"1600", "$1,600", "1,600.00"}, []string{"11,600", "1,600,000"}},
+		"2019":      {[]string{"2019-01-14", "14/01/2019"}, []string{"12019"}},
+		"555-0136":  {[]string{"617-555-0136"}, []string{"1555-0136", "555-01367"}},
+		"TICK-001":  {[]string{"tick-001: printer"}, []string{"TICK-0011"}},
+		"Marketing": {[]string{"marketing2", "2marketing"}, []string{"market"}},
+	} {
+		for _, text := range texts.in {
+			if !within(plain(text))(wanted) {
+				t.Errorf("%q is not found in %q", wanted, text)
+			}
+		}
+		for _, text := range texts.out {
+			if within(plain(text))(wanted) {
+				t.Errorf("%q is found in %q", wanted, text)
+			}
+		}
 	}
 }
 
