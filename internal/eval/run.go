@@ -41,13 +41,12 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer kept.Close()
 	r := &run{Options: o, kept: kept, progress: newProgress(o, len(models))}
-	for _, model := range models {
-		if err := r.ask(ctx, model); err != nil {
-			return cmp.Or(context.Cause(ctx), fmt.Errorf("%s: %w", model, err))
-		}
+	asked, err := r.askEach(ctx, models)
+	if len(r.answers) == 0 {
+		return err
 	}
 	r.progress.end()
-	return r.report(models)
+	return errors.Join(err, r.report(asked))
 }
 
 // run is one evaluation while it goes on.
@@ -56,7 +55,24 @@ type run struct {
 	kept     *results
 	progress *progress
 	answers  []Answered
-	failed   int // turns in a row
+	failed   int // turns in a row, of one model
+}
+
+// askEach asks all questions of each model, and returns the models that were asked.
+// An error ends the questions of its model, and the end of the run all of them.
+func (r *run) askEach(ctx context.Context, models []string) ([]string, error) {
+	var failures []error
+	for i, model := range models {
+		r.failed = 0
+		err := r.ask(ctx, model)
+		if ctx.Err() != nil {
+			return models[:i+1], errors.Join(append(failures, context.Cause(ctx))...)
+		}
+		if err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w", model, err))
+		}
+	}
+	return models, errors.Join(failures...)
 }
 
 // ask asks all questions of one model.
@@ -69,16 +85,16 @@ func (r *run) ask(ctx context.Context, model string) error {
 				continue
 			}
 			answers, err := r.converse(ctx, model, set.Name, c)
-			if err != nil {
-				return err
-			}
 			for i := range answers {
 				answers[i].Key = key
 			}
-			if err := r.kept.add(answers); err != nil {
+			r.take(answers, false)
+			if err == nil {
+				err = r.kept.add(answers)
+			}
+			if err != nil {
 				return err
 			}
-			r.take(answers, false)
 			if r.failed >= giveUpAfter {
 				return fmt.Errorf("%d answers in a row failed, the last with: %s", r.failed, answers[len(answers)-1].Why)
 			}
@@ -100,7 +116,8 @@ func (r *run) take(answers []Answered, known bool) {
 	}
 }
 
-// converse holds one conversation and judges its turns.
+// converse holds one conversation and judges its turns. With an error it returns those
+// before it.
 func (r *run) converse(ctx context.Context, model, set string, c Conversation) (answers []Answered, err error) {
 	asker, err := client.NewAsker(ctx, r.askedBy(c.As), model)
 	if err != nil {
@@ -113,7 +130,7 @@ func (r *run) converse(ctx context.Context, model, set string, c Conversation) (
 		began := time.Now()
 		x, err := askOne(ctx, asker, q.Ask)
 		if err != nil {
-			return nil, err
+			return answers, err
 		}
 		answers = append(answers, answered(model, set, c.As, q, x, judge(q, x, earlier), time.Since(began)))
 		earlier = append(earlier, x.Calls...)

@@ -2,7 +2,9 @@ package eval
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -256,4 +258,111 @@ func TestRunGivesUpOnAModelThatFails(t *testing.T) {
 	if asked := len(g.seen); asked != 2*giveUpAfter {
 		t.Errorf("%d requests, want %d", asked, 2*giveUpAfter)
 	}
+}
+
+const threeQuestions = `
+- ask: q1
+  says: [fine]
+- ask: q2
+  says: [fine]
+  then:
+    - ask: refused
+      says: [fine]
+- ask: q3
+  says: [fine]
+`
+
+// An error in the middle ends the questions of its model only, and what was
+// answered before it is reported.
+func TestErrorLeavesWhatWasAnswered(t *testing.T) {
+	t.Parallel()
+	fine := []string{`{"type":"text","text":"Fine."}`}
+	for _, jsonLines := range []bool{false, true} {
+		g := newGateway(t, map[string][]string{"q1": fine, "q2": fine, "q3": fine})
+		o, out, progress := g.options(t, threeQuestions)
+		o.Models, o.Bar, o.JSON = []string{"first", "other"}, true, jsonLines
+		err := Run(t.Context(), o)
+		if err == nil || !strings.Contains(err.Error(), "first: ") || !strings.Contains(err.Error(), "other: ") || !strings.Contains(err.Error(), "no such question") {
+			t.Errorf("got %v", err)
+		}
+		if !strings.HasSuffix(progress.String(), "\n") {
+			t.Errorf("the bar's line does not end: %q", progress)
+		}
+		for _, model := range []string{"first", "other"} {
+			want := model + "  all          2  2 (100%)"
+			if jsonLines {
+				want = `{"model":"` + model + `","questions":2,"right":2,`
+			}
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%q is missing in:\n%s", want, out)
+			}
+		}
+	}
+}
+
+// Without an answer there is nothing to report.
+func TestErrorAtOnceReportsNothing(t *testing.T) {
+	t.Parallel()
+	o, out, _ := newGateway(t, nil).options(t, threeQuestions)
+	if err := Run(t.Context(), o); err == nil || out.Len() > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// A model is not given up for the failures of the one before it.
+func TestFailuresAreCountedByModel(t *testing.T) {
+	t.Parallel()
+	failing := []string{`{"type":"error","error":"It failed.","code":"X"}`}
+	g := newGateway(t, map[string][]string{"q1": failing, "q2": failing})
+	o, out, _ := g.options(t, "- ask: q1\n  says: [a]\n- ask: q2\n  says: [a]\n")
+	o.Models = []string{"first", "other"}
+	if err := Run(t.Context(), o); err != nil || !strings.Contains(out.String(), "other  all          2  0 (0%)") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// A model that is given up does not keep the next from being asked.
+func TestNextModelIsAskedAfterOneIsGivenUp(t *testing.T) {
+	t.Parallel()
+	answers, questions := map[string][]string{}, ""
+	for i := range giveUpAfter + 1 {
+		q := fmt.Sprintf("q%d", i)
+		answers[q] = []string{`{"type":"error","error":"It failed.","code":"X"}`}
+		questions += "- ask: " + q + "\n  says: [a]\n"
+	}
+	g := newGateway(t, answers)
+	o, out, _ := g.options(t, questions)
+	o.Models = []string{"first", "other"}
+	err := Run(t.Context(), o)
+	if err == nil || strings.Count(err.Error(), "3 answers in a row failed") != 2 || !slices.Contains(g.seen, "ask other q2") {
+		t.Errorf("got %v, seen %q:\n%s", err, g.seen, out)
+	}
+}
+
+// An interrupted run reports what it has and asks no other model.
+func TestInterruptedRunReportsWhatItHas(t *testing.T) {
+	t.Parallel()
+	stopped := errors.New("stopped")
+	ctx, stop := context.WithCancelCause(t.Context())
+	g := newGateway(t, twoAnswers)
+	o, out, _ := g.options(t, twoQuestions)
+	o.Models, o.Err = []string{"first", "other"}, writerFunc(func(line string) {
+		if strings.HasPrefix(line, "[2/6]") {
+			stop(stopped)
+		}
+	})
+	if err := Run(ctx, o); !errors.Is(err, stopped) {
+		t.Errorf("got %v", err)
+	}
+	if !strings.Contains(out.String(), "first  all          2  2 (100%)") || strings.Contains(out.String(), "other") {
+		t.Errorf("got %s", out)
+	}
+}
+
+// writerFunc gets what is written.
+type writerFunc func(text string)
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	f(string(p))
+	return len(p), nil
 }
