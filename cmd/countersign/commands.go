@@ -16,7 +16,7 @@ func commands() []command {
 		named("serve", "NAME… --config FILE [--stdio] | tasks|codesearch --stdio --local DIR", "run domain servers, or one for a client at standard input and output", "countersign serve hr --config countersign.yaml", serve),
 		named("approve", "[ID] --local DIR", "approve or deny what waits at a server with --local; without ID: list it", "countersign approve 6f1c0a52-9c3f-4f0e-8f57-0d6f2d1f7c11 --local .", approve),
 		named("tools", "[--url URL] [--token TOKEN | --as PERSON] [--json] [--errors] [--accept SERVER.TOOL --config FILE]", "list the tools that you may call; --accept: accept a connected server's changed tool", "countersign tools --as alice.chen", tools),
-		named("call", "TOOL JSON [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, call),
+		named("call", "TOOL [JSON] [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool; JSON: its input, an object", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, call),
 		named("chat", "[--once QUESTION] [--resume ID] [--model NAME] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat),
 		named("token", "PERSON [--audience gateway|hr|…] [--scope \"mcp confirm\"] [--url URL]", "print a token of a running demo; --scope mcp: one that cannot approve", "TOKEN=$(countersign token alice.chen --scope mcp)", token),
 		named("eval", "[--questions FILE] [--model NAME,…] [--results FILE] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask a set of questions of a model and say what was right", "countersign eval --model rehearsal", evaluate),

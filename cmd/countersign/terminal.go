@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/app"
 	"countersign.dev/internal/client"
+	"countersign.dev/internal/commandline"
 	"countersign.dev/internal/eval"
 )
 
@@ -21,17 +23,33 @@ func (p program) clientOptions() client.Options {
 	return client.Options{In: p.in, Out: p.out, Err: p.err}
 }
 
+func defineAddress(fs *flag.FlagSet, to *string, usage string) {
+	*to = defaultGateway
+	fs.Var((*commandline.Address)(to), "url", usage)
+}
+
 func defineClient(o *client.Options) func(*flag.FlagSet) {
 	return func(fs *flag.FlagSet) {
-		fs.StringVar(&o.URL, "url", defaultGateway, "`address` of the gateway")
+		defineAddress(fs, &o.URL, "`address` of the gateway")
 		fs.StringVar(&o.Token, "token", "", "bearer `token`; default: COUNTERSIGN_TOKEN")
 		fs.StringVar(&o.As, "as", "", "sample `person`, on a running demo")
 		fs.BoolVar(&o.JSON, "json", false, "print JSON, one value a line")
 	}
 }
 
+// onePerson rejects two people who ask.
+func onePerson(o client.Options) error {
+	if o.Token != "" && o.As != "" {
+		return misused("--token and --as both say who asks: give one of them")
+	}
+	return nil
+}
+
 // identified takes the token from --token, --as, or the environment.
 func (p program) identified(o *client.Options) error {
+	if err := onePerson(*o); err != nil {
+		return err
+	}
 	if o.As == "" {
 		o.Token = cmp.Or(o.Token, p.getenv("COUNTERSIGN_TOKEN"))
 	}
@@ -72,12 +90,13 @@ func call(ctx context.Context, p program, c command) error {
 	if err != nil {
 		return err
 	}
-	if len(operands) < 1 || len(operands) > 2 {
+	if len(operands) < 1 || len(operands) > 2 || operands[0] == "" {
 		return misused("name one tool, and its input as one JSON object")
 	}
 	input := json.RawMessage(append(operands, "{}")[1])
-	if !json.Valid(input) {
-		return misused("the input is not valid JSON")
+	var object map[string]json.RawMessage
+	if json.Unmarshal(input, &object) != nil || object == nil {
+		return misused("the input is not a JSON object")
 	}
 	if err := p.identified(&o); err != nil {
 		return err
@@ -122,13 +141,22 @@ func evaluate(ctx context.Context, p program, c command) error {
 	if err != nil {
 		return err
 	}
+	if models != "" {
+		o.Models = strings.Split(models, ",")
+	}
+	switch {
+	case slices.Contains(o.Models, ""):
+		return misused("--model takes names, separated by one comma each")
+	case o.Client.Token != "" && o.Client.URL == "":
+		return misused("--token needs --url: a demo of its own has its sample people")
+	}
+	if err := onePerson(o.Client); err != nil {
+		return err
+	}
 	if o.Sets, err = eval.Sets(questions); err != nil {
 		return err
 	}
 	o.Client.Token, o.JSON = cmp.Or(o.Client.Token, p.getenv("COUNTERSIGN_TOKEN")), o.Client.JSON
-	if models != "" {
-		o.Models = strings.Split(models, ",")
-	}
 	if o.Client.URL != "" {
 		return eval.Run(ctx, o)
 	}
@@ -143,19 +171,19 @@ func evaluate(ctx context.Context, p program, c command) error {
 }
 
 func token(ctx context.Context, p program, c command) error {
-	var address, audience, scope string
+	var gateway, audience, scope string
 	operands, err := c.parse(p, func(fs *flag.FlagSet) {
-		fs.StringVar(&address, "url", defaultGateway, "`address` of the demo's gateway")
+		defineAddress(fs, &gateway, "`address` of the demo's gateway")
 		fs.StringVar(&audience, "audience", "gateway", "the `server` that the token is for: gateway, hr …")
 		fs.StringVar(&scope, "scope", client.DefaultScope, "`scopes` of the token: mcp calls tools, confirm approves and denies changes")
 	})
 	if err != nil {
 		return err
 	}
-	if len(operands) != 1 {
+	if len(operands) != 1 || operands[0] == "" {
 		return misused("name one person, such as alice.chen")
 	}
-	t, err := client.Token(ctx, address, operands[0], audience, scope)
+	t, err := client.Token(ctx, gateway, operands[0], audience, scope)
 	if err != nil {
 		return err
 	}
@@ -168,8 +196,8 @@ func verifyAudit(ctx context.Context, p program, c command) error {
 	operands, err := c.parse(p, func(fs *flag.FlagSet) {
 		fs.StringVar(&o.File, "config", "", "configuration `file` whose audit.path and redis.url are used")
 		fs.StringVar(&o.Redis, "redis", "", "`URL` of the Redis that has the processes' newest heads")
-		fs.StringVar(&o.Expect, "expect-head", "", "`HASH/COUNT` of an earlier verification that must still hold")
-		fs.Func("key", "public `key` that signed the logs, as check prints it; may be repeated", func(key string) error { o.Keys = append(o.Keys, key); return nil })
+		fs.Func("expect-head", "`HASH/COUNT` of an earlier verification that must still hold", o.ExpectHead)
+		fs.Func("key", "public `key` that signed the logs, as check prints it; may be repeated", o.Trust)
 	})
 	if err != nil {
 		return err

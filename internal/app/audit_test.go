@@ -259,11 +259,11 @@ func TestProcessesKeepEachOthersHeads(t *testing.T) {
 	end()
 	start("hr") // keeps the last head of finance
 	end()
-	all := AuditOptions{Paths: paths, Keys: trusted, Redis: redis}
+	all := AuditOptions{Paths: paths, keys: trusted, Redis: redis}
 	if status, said := verifyLogs(t, all); status != audit.Whole {
 		t.Fatalf("got status %d: %s", status, said)
 	}
-	if status, said := verifyLogs(t, AuditOptions{Paths: paths[1:], Keys: trusted}); status != audit.Whole && status != audit.Lost || !strings.Contains(said, "annot be known") && !strings.Contains(said, "Not known") {
+	if status, said := verifyLogs(t, AuditOptions{Paths: paths[1:], keys: trusted}); status != audit.Whole && status != audit.Lost || !strings.Contains(said, "annot be known") && !strings.Contains(said, "Not known") {
 		t.Errorf("one log alone: got status %d: %s", status, said)
 	}
 	must(t, errors.Join(os.Remove(paths[1]), os.Remove(paths[1]+".head"))) // finance, with its stolen key
@@ -273,8 +273,8 @@ func TestProcessesKeepEachOthersHeads(t *testing.T) {
 	must(t, err)
 	must(t, errors.Join(forged.Append(t.Context(), audit.Event{Kind: audit.Outcome, Tool: "get_employee"}), forged.Close()))
 	for name, o := range map[string]AuditOptions{
-		"by the other log": {Paths: paths, Keys: trusted},
-		"by Redis":         {Paths: paths[1:], Keys: trusted, Redis: redis},
+		"by the other log": {Paths: paths, keys: trusted},
+		"by Redis":         {Paths: paths[1:], keys: trusted, Redis: redis},
 	} {
 		if status, said := verifyLogs(t, o); status != audit.Lost && status != audit.Contradicted {
 			t.Errorf("%s: got status %d: %s", name, status, said)

@@ -37,9 +37,24 @@ func PrintCodes(out io.Writer, asJSON bool) error {
 type AuditOptions struct {
 	ConfigOptions          // File may be empty: then Paths are required
 	Paths         []string // logs and folders; none: that of the configuration
-	Keys          []string // trusted public keys
-	Expect        string   // HASH/COUNT; empty: nothing
 	Redis         string   // URL; empty: that of the configuration, or none
+
+	keys   []string    // trusted, public
+	expect *audit.Head // nil: nothing
+}
+
+// Trust adds a public key. The error is for a text that is none.
+func (o *AuditOptions) Trust(key string) error {
+	o.keys = append(o.keys, key)
+	return audit.CheckKey(key)
+}
+
+// ExpectHead sets a head of an earlier verification, HASH/COUNT. The error is for a
+// text that is none.
+func (o *AuditOptions) ExpectHead(text string) error {
+	head, err := audit.ParseHead(text)
+	o.expect = &head
+	return err
 }
 
 // AuditError says why a log is not whole. Its status is the command's exit status.
@@ -95,19 +110,7 @@ func (o *AuditOptions) evidence(ctx context.Context) (e audit.Evidence, err erro
 			o.Redis = conf.Redis.URL
 		}
 	}
-	for _, key := range o.Keys {
-		if err := audit.CheckKey(key); err != nil {
-			return e, err
-		}
-	}
-	e.Keys = o.Keys
-	if o.Expect != "" {
-		head, err := audit.ParseHead(o.Expect)
-		if err != nil {
-			return e, err
-		}
-		e.Expect = &head
-	}
+	e.Keys, e.Expect = o.keys, o.expect
 	if o.Redis == "" {
 		return e, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 
 	"countersign.dev/internal/fault"
 )
@@ -94,4 +95,19 @@ func printHelp(fs *flag.FlagSet, out io.Writer, help string) {
 		fmt.Fprintln(out, "\nflags:")
 		fs.PrintDefaults()
 	}
+}
+
+// Address is a flag's address of a server, which begins with http:// or https://.
+type Address string
+
+func (a *Address) String() string { return string(*a) }
+
+// Set implements flag.Value.
+func (a *Address) Set(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errors.New("an address begins with http:// or https:// and a host")
+	}
+	*a = Address(text)
+	return nil
 }
