@@ -2,6 +2,7 @@ package embed_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -290,4 +291,40 @@ func TestDamagedVectorsAreMadeAgain(t *testing.T) {
 	if report := update(t, s, f); report.Made != report.Chunks {
 		t.Errorf("%+v", report)
 	}
+}
+
+// TestVectorsAreLoadedAgainWhereTheFileIsTheSame: a file system may give a new file the
+// number of the one that it replaced.
+func TestVectorsAreLoadedAgainWhereTheFileIsTheSame(t *testing.T) {
+	s, f := newService(t), newFolder(t, map[string]string{"a.go": sample["a.go"]})
+	update(t, s, f)
+	name := f.file + ".vectors"
+	before := read(t, name)
+	f.write(t, "a.go", "package a\n\nfunc paint() {}\n")
+	f.index(t)
+	update(t, s, f)
+	now := read(t, name)
+	searcher := &embed.Searcher{Service: s.service()}
+	began := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for i, c := range []struct {
+		vectors []byte
+		note    string
+	}{{before, embed.NoteMissing}, {now, ""}} {
+		at := began.Add(time.Duration(i) * time.Second)
+		if err := errors.Join(os.WriteFile(name, c.vectors, 0o600), os.Chtimes(name, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		if _, note := f.search(t, searcher, query.Request{Text: "draw"}); note != c.note {
+			t.Errorf("vectors %d: %q", i, note)
+		}
+	}
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

@@ -144,7 +144,7 @@ func (s *Searcher) vectorsOf(shard Shard) *vectors {
 		return nil
 	}
 	known := s.loaded[shard.File]
-	if known == nil || !os.SameFile(known.stamp, info) {
+	if known == nil || !unchanged(known.stamp, info) {
 		v, err := load(shard.File)
 		if err != nil {
 			return nil
@@ -159,6 +159,12 @@ func (s *Searcher) vectorsOf(shard Shard) *vectors {
 		return nil
 	}
 	return known.vectors
+}
+
+// unchanged reports whether a file is the one that was loaded. The number of a file that was
+// replaced may be given to the next one.
+func unchanged(before, now os.FileInfo) bool {
+	return os.SameFile(before, now) && before.ModTime().Equal(now.ModTime()) && before.Size() == now.Size()
 }
 
 // nearest returns the chunks of a shard that are nearest to a vector, among those
