@@ -77,10 +77,8 @@ func (s *Server) Ready(ctx context.Context) error {
 	switch {
 	case err != nil || indexed > 0:
 		return err
-	case len(unreadable) > 0 && errors.Is(unreadable[0].Err, index.ErrVersion):
-		return errNotIndexed.New("No repository has an index that can be read: %v.", unreadable[0].Err).Because(unreadable[0].Err)
-	case len(unreadable) > 0: // the text may name a folder
-		return errNotIndexed.New("No repository has an index that can be read.").Because(unreadable[0].Err)
+	case len(unreadable) > 0:
+		return errNotIndexed.New("No repository has an index that can be read%s.", shown(unreadable[0].Err)).Because(unreadable[0].Err)
 	}
 	return errNotIndexed.New("No repository is indexed.")
 }

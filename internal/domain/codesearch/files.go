@@ -60,10 +60,8 @@ func (s *Server) getFileLines(ctx context.Context, in getFileLines) (FileLines, 
 	switch {
 	case errors.Is(err, ErrNoFile):
 		return FileLines{}, errFileNotFound.New("There is no indexed file %q in %s.", in.FilePath, names[0]).With("repository", names[0])
-	case unindexed(err):
-		return FileLines{}, notIndexed([]Missing{{names[0], err}})
 	case err != nil:
-		return FileLines{}, err
+		return FileLines{}, notIndexed([]Missing{{names[0], err}})
 	}
 	if in.StartLine > max(1, f.Lines) {
 		return FileLines{}, fault.InvalidInput.New("The file has %d lines: there is no line %d.", f.Lines, in.StartLine).Instruct("Ask for lines that the file has.").Fields("start_line")

@@ -55,10 +55,13 @@ func (f *folder) acquire(name string) (*handle, error) {
 		return nil, ErrNoIndex
 	}
 	h, err := r.acquire()
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrNoIndex
+	case err != nil:
+		return nil, Unreadable{err}
 	}
-	return h, err
+	return h, nil
 }
 
 // Search implements [Store]. Places are found by words, and by embeddings where there

@@ -81,10 +81,10 @@ func (s *Server) Find(ctx context.Context, scope Scope, q Query) ([]Result, erro
 // answer is what a search found, and what a reader must know of it.
 type answer struct {
 	results []found
-	names   []string // of the repositories that were searched, or have no index
-	missing int      // repositories that have no index
-	note    string   // why embeddings were not used
-	stamp   int64    // of the indexes that were searched: others have another one
+	names   []string  // of the repositories that were searched, or are missing
+	missing []Missing // repositories that could not be searched
+	note    string    // why embeddings were not used
+	stamp   int64     // of the indexes that were searched: others have another one
 }
 
 // find searches the repositories of a scope.
@@ -106,7 +106,7 @@ func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error)
 	if len(r.Missing) == len(names) {
 		return answer{}, notIndexed(r.Missing)
 	}
-	all := answer{names: names, missing: len(r.Missing), note: r.Note}
+	all := answer{names: names, missing: r.Missing, note: r.Note}
 	for _, shard := range r.Shards {
 		all.stamp += shard.Meta.Indexed.Unix()
 	}

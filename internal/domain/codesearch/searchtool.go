@@ -157,12 +157,7 @@ func (s *Server) remark(ctx context.Context, text string, all answer, changed bo
 	default:
 		sentences = append(sentences, s.searched(ctx, all.names))
 	}
-	switch n := all.missing; {
-	case n == 1:
-		sentences = append(sentences, "1 more repository is not indexed yet and was not searched.")
-	case n > 1:
-		sentences = append(sentences, fmt.Sprintf("%d more repositories are not indexed yet and were not searched.", n))
-	}
+	sentences = append(sentences, notSearched(all.missing)...)
 	if all.note != "" {
 		sentences = append(sentences, all.note)
 	}
@@ -172,6 +167,33 @@ func (s *Server) remark(ctx context.Context, text string, all answer, changed bo
 	if len(sentences) > 0 {
 		tool.Remark(ctx, strings.Join(sentences, " "))
 	}
+}
+
+// notSearched says how many repositories could not be searched, and why.
+func notSearched(missing []Missing) (sentences []string) {
+	absent, unreadable := 0, 0
+	for _, m := range missing {
+		if isUnreadable(m.Err) {
+			unreadable++
+		} else {
+			absent++
+		}
+	}
+	for _, c := range []struct {
+		n         int
+		one, many string
+	}{
+		{absent, "repository is not indexed yet and was", "repositories are not indexed yet and were"},
+		{unreadable, "repository has an index that cannot be read and was", "repositories have indexes that cannot be read and were"},
+	} {
+		switch {
+		case c.n == 1:
+			sentences = append(sentences, "1 more "+c.one+" not searched.")
+		case c.n > 1:
+			sentences = append(sentences, fmt.Sprintf("%d more %s not searched.", c.n, c.many))
+		}
+	}
+	return sentences
 }
 
 // shownSearched is how many repositories an answer without places names.

@@ -3,6 +3,7 @@ package codesearch
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/domain/codesearch/query"
@@ -15,7 +16,8 @@ type Store interface {
 	Describe(ctx context.Context, names []string) ([]Described, error)
 	// Search ranks places of the repositories.
 	Search(ctx context.Context, names []string, r query.Request) (Results, error)
-	// File reads a file as it was indexed; [ErrNoFile] when there is none.
+	// File reads a file as it was indexed; [ErrNoFile] when there is none, and [ErrNoIndex]
+	// or [Unreadable] when that is so of the index.
 	File(ctx context.Context, name, path string) (File, error)
 	// Close releases what the store holds.
 	Close() error
@@ -24,7 +26,7 @@ type Store interface {
 // Described is the index of one repository, or why it has none.
 type Described struct {
 	Meta index.Meta
-	Err  error // [ErrNoIndex], or what is wrong with it
+	Err  error // [ErrNoIndex] or [Unreadable]
 }
 
 // Results are what a search found, and where.
@@ -39,7 +41,7 @@ type Results struct {
 // Missing is a repository without an index that can be searched.
 type Missing struct {
 	Name string
-	Err  error
+	Err  error // [ErrNoIndex] or [Unreadable]
 }
 
 // File is a file of an index with its text.
@@ -55,20 +57,36 @@ var (
 	ErrNoFile  = errors.New("the index has no such file")
 )
 
-// notIndexed is the fault of a search that had no index at all.
+// Unreadable is the error of an index that is there and cannot be read.
+type Unreadable struct{ Err error }
+
+func (u Unreadable) Error() string { return u.Err.Error() }
+func (u Unreadable) Unwrap() error { return u.Err }
+
+func isUnreadable(err error) bool { return errors.As(err, new(Unreadable)) }
+
+// notIndexed is the fault of a call for which no index can be read. An error that is about
+// no index is the store's own, and stays as it is.
 func notIndexed(missing []Missing) error {
-	names := ""
-	for i, m := range missing {
-		if i > 0 {
-			names += ", "
-		}
-		names += m.Name
-		if errors.Is(m.Err, index.ErrVersion) {
-			return errNotIndexed.New("The index of %s cannot be read: %v.", m.Name, m.Err).Because(m.Err)
+	var absent []string
+	for _, m := range missing {
+		switch {
+		case errors.Is(m.Err, ErrNoIndex):
+			absent = append(absent, m.Name)
+		case isUnreadable(m.Err):
+			return errNotIndexed.New("The index of %s cannot be read%s.", m.Name, shown(m.Err)).Because(m.Err)
+		default:
+			return m.Err
 		}
 	}
-	return errNotIndexed.New("The index of %s is not there yet.", names).Because(missing[0].Err)
+	return errNotIndexed.New("The index of %s is not there yet.", strings.Join(absent, ", ")).Because(missing[0].Err)
 }
 
-// unindexed reports whether an error is about one repository's index, not the store.
-func unindexed(err error) bool { return errors.Is(err, ErrNoIndex) || errors.Is(err, index.ErrVersion) }
+// shown is what everyone may read of why an index cannot be read: other texts may name
+// folders.
+func shown(err error) string {
+	if errors.Is(err, index.ErrVersion) || errors.Is(err, index.ErrDamaged) {
+		return ": " + err.Error()
+	}
+	return ""
+}

@@ -173,6 +173,55 @@ func TestCheckSaysWhyAnIndexIsNotRead(t *testing.T) {
 	}
 }
 
+// TestIndexThatIsNotReadIsOneAnswer: both tools say of the only index whether it is absent or
+// cannot be read, and name no folder of the server.
+func TestIndexThatIsNotReadIsOneAnswer(t *testing.T) {
+	change := func(at int) func(file string, text []byte) error {
+		return func(file string, text []byte) error {
+			text[(at+len(text))%len(text)]++
+			return os.WriteFile(file, text, 0o600)
+		}
+	}
+	for want, spoil := range map[string]func(file string, text []byte) error{
+		"The index of later is not there yet.":                                func(file string, _ []byte) error { return os.Remove(file) },
+		"The index of later cannot be read: the index file is damaged: build": change(-1),
+		"The index of later cannot be read: the index file is damaged":        change(0),
+		"The index of later cannot be read: the index has another version":    change(4),
+		"The index of later cannot be read.": func(file string, _ []byte) error {
+			return errors.Join(os.Remove(file), os.MkdirAll(file+"/more", 0o700))
+		},
+	} {
+		o := two(t)
+		o.Repositories = o.Repositories[1:]
+		indexInto(t, o, o.Repositories[0], time.Now())
+		file := index.FileOf(o.Folder, "later")
+		text, err := os.ReadFile(file)
+		if err := errors.Join(err, spoil(file, text)); err != nil {
+			t.Fatal(err)
+		}
+		_, d := served(t, o)
+		for tool, in := range map[string]string{"search_code": `{"query":"seal"}`, "get_file_lines": `{"repository":"later","file_path":"seal0.go"}`} {
+			if got := d.raw(tool, "%s", in); !strings.Contains(got, "SEARCH_ERROR") || !strings.Contains(got, want) || strings.Contains(got, o.Folder) {
+				t.Errorf("%s answers %s, not %q", tool, got, want)
+			}
+		}
+	}
+}
+
+// TestOneIndexThatIsNotReadIsSaid: the places of the others are there, and which kind of
+// repository was not searched.
+func TestOneIndexThatIsNotReadIsSaid(t *testing.T) {
+	o := two(t)
+	file := index.FileOf(o.Folder, "later")
+	if err := os.WriteFile(file, make([]byte, 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, d := served(t, o)
+	if rows, e := d.search(`{"query":"seal"}`); len(rows) == 0 || !strings.Contains(e.Metadata.Hint, "1 more repository has an index that cannot be read and was not searched.") || strings.Contains(e.Metadata.Hint, "not indexed yet") {
+		t.Errorf("%d places, %q", len(rows), e.Metadata.Hint)
+	}
+}
+
 // TestIndexThatCannotBeTakenOverIsLoggedOnce: the one before is searched on, with a warning for operators.
 func TestIndexThatCannotBeTakenOverIsLoggedOnce(t *testing.T) {
 	var logs testkit.Logs

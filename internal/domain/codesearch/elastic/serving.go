@@ -90,7 +90,7 @@ func (s *Store) look(ctx context.Context) (map[string]serving, error) {
 
 func servingOf(name string, d description) serving {
 	if d.Version != version {
-		return serving{index: name, err: fmt.Errorf("%w: %d, and this program reads %d. Build it again with `countersign index`", index.ErrVersion, d.Version, version)}
+		return serving{index: name, err: codesearch.Unreadable{Err: fmt.Errorf("%w: %d, and this program reads %d. Build it again with `countersign index`", index.ErrVersion, d.Version, version)}}
 	}
 	return serving{index: name, meta: d.Repository, parts: d.Words}
 }

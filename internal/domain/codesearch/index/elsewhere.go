@@ -179,7 +179,7 @@ func Partial(meta Meta, files []Packed, terms, names []string) (*Index, error) {
 func (ix *Index) SetText(file int, text []byte) error {
 	f := &ix.Files[file]
 	if size, err := s2.DecodedLen(text); err != nil || size != f.Size {
-		return errDamaged
+		return ErrDamaged
 	}
 	f.offset, f.packed = len(ix.parts[sectionSources]), len(text)
 	ix.parts[sectionSources] = append(ix.parts[sectionSources], text...)
@@ -249,15 +249,15 @@ const maxDictionary = 1 << 30
 func eachWord(packed []byte, fn func(word []byte, n int)) (err error) {
 	defer func() {
 		if recover() != nil { // lengths that do not fit
-			err = errDamaged
+			err = ErrDamaged
 		}
 	}()
 	if size, err := s2.DecodedLen(packed); err != nil || size > maxDictionary {
-		return errDamaged
+		return ErrDamaged
 	}
 	b, err := s2.Decode(nil, packed)
 	if err != nil {
-		return errDamaged
+		return ErrDamaged
 	}
 	r := reader{b}
 	for range r.atMost(len(b)) {
@@ -265,7 +265,7 @@ func eachWord(packed []byte, fn func(word []byte, n int)) (err error) {
 		fn(word, r.int())
 	}
 	if len(r.b) > 0 {
-		return errDamaged
+		return ErrDamaged
 	}
 	return nil
 }

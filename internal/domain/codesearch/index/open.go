@@ -53,7 +53,7 @@ func Open(file string) (*Index, error) {
 		return nil, err
 	}
 	if info.Size() < headerSize {
-		return nil, errDamaged
+		return nil, ErrDamaged
 	}
 	data, unmap, err := mapFile(f, int(info.Size()))
 	if err != nil {
@@ -82,24 +82,24 @@ func (ix *Index) Checksum() uint32 { return binary.LittleEndian.Uint32(ix.data[8
 func (ix *Index) load() (err error) {
 	defer func() {
 		if recover() != nil { // lengths that do not fit, in spite of the checksum
-			err = errDamaged
+			err = ErrDamaged
 		}
 	}()
 	if string(ix.data[:4]) != magic {
-		return errors.New("this is no code index")
+		return ErrDamaged
 	}
 	if v := binary.LittleEndian.Uint32(ix.data[4:]); v != Version {
 		return fmt.Errorf("%w: %d, and this program reads %d. Build it again with `countersign index`", ErrVersion, v, Version)
 	}
 	if crc32.Checksum(ix.data[12:], castagnoli) != binary.LittleEndian.Uint32(ix.data[8:]) {
-		return errDamaged
+		return ErrDamaged
 	}
 	for i := range ix.parts {
 		offset, length := binary.LittleEndian.Uint64(ix.data[12+16*i:]), binary.LittleEndian.Uint64(ix.data[20+16*i:])
 		ix.parts[i] = ix.data[offset : offset+length : offset+length]
 	}
 	if err := json.Unmarshal(ix.parts[sectionMeta], &ix.Meta); err != nil {
-		return errDamaged
+		return ErrDamaged
 	}
 	ix.read(ix.Meta.Files, ix.Meta.Chunks)
 	return nil

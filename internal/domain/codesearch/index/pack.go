@@ -54,7 +54,7 @@ func (l *termList) text(term uint32) string { return (*l)[term] }
 // Unpack makes the entry of a file from what Pack wrote.
 func Unpack(f File, analysis, text []byte) (Entry, error) {
 	if size, err := s2.DecodedLen(text); err != nil || size != f.Size {
-		return Entry{}, errDamaged
+		return Entry{}, ErrDamaged
 	}
 	e, err := unpack(f, analysis, func(string) bool { return true })
 	e.text = text
@@ -66,15 +66,15 @@ func Unpack(f File, analysis, text []byte) (Entry, error) {
 func unpack(f File, analysis []byte, wanted func(term string) bool) (e Entry, err error) {
 	defer func() {
 		if recover() != nil { // lengths that do not fit
-			err = errDamaged
+			err = ErrDamaged
 		}
 	}()
 	if size, err := s2.DecodedLen(analysis); err != nil || size > maxAnalysis {
-		return Entry{}, errDamaged
+		return Entry{}, ErrDamaged
 	}
 	b, err := s2.Decode(nil, analysis)
 	if err != nil {
-		return Entry{}, errDamaged
+		return Entry{}, ErrDamaged
 	}
 	r := reader{b}
 	e = Entry{File: f}
@@ -82,10 +82,10 @@ func unpack(f File, analysis []byte, wanted func(term string) bool) (e Entry, er
 		e.unpackPiece(&r)
 	}
 	if e.chunks != len(e.pieces) {
-		return Entry{}, errDamaged
+		return Entry{}, ErrDamaged
 	}
 	if e.unpackPosts(&r, wanted); len(r.b) > 0 {
-		return Entry{}, errDamaged
+		return Entry{}, ErrDamaged
 	}
 	return e, nil
 }
@@ -133,7 +133,7 @@ func (e *Entry) unpackPosts(r *reader, wanted func(term string) bool) {
 func (r *reader) atMost(most int) int {
 	n := r.int()
 	if n < 0 || n > most {
-		panic(errDamaged)
+		panic(ErrDamaged)
 	}
 	return n
 }
@@ -168,8 +168,8 @@ func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// errDamaged reports a file that is not as it was written.
-var errDamaged = errors.New("the index file is damaged: build it again with `countersign index`")
+// ErrDamaged reports a file that is not as it was written.
+var ErrDamaged = errors.New("the index file is damaged: build it again with `countersign index`")
 
 // reader reads what merger appends.
 type reader struct{ b []byte }
@@ -177,7 +177,7 @@ type reader struct{ b []byte }
 func (r *reader) int() int {
 	n, size := binary.Uvarint(r.b)
 	if size <= 0 {
-		panic(errDamaged)
+		panic(ErrDamaged)
 	}
 	r.b = r.b[size:]
 	return int(n)
