@@ -172,6 +172,11 @@ func TestStoresAnswerAlike(t *testing.T) {
 	for _, path := range paths {
 		compare(codesearch.Query{Text: "index search words", Limit: 20, Path: path})
 	}
+	long := "how are chunks ranked?"
+	for i := range 1300 {
+		long += fmt.Sprintf(" w%c%c", 'a'+i/26%26, 'a'+i%26)
+	}
+	compare(codesearch.Query{Text: long, Limit: 20})
 	if compared < 25 {
 		t.Errorf("only %d answers had places", compared)
 	}

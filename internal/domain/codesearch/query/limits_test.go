@@ -64,6 +64,23 @@ func TestOddQueries(t *testing.T) {
 	}
 }
 
+// TestLongQueriesMeanFewNames: words that do not count make no names, and words that come
+// again make no more than fit into one query of an engine.
+func TestLongQueriesMeanFewNames(t *testing.T) {
+	shard := indexed(t, map[string]string{"a.go": "package p\n\nfunc seal() {\n" + filler(8) + "}\n"})
+	for name, distinct := range map[string]int{"all are others": 1300, "they come again": 20} {
+		text := "seal"
+		for i := range 1300 {
+			n := (i*i + i/distinct) % distinct
+			text += fmt.Sprintf(" w%c%c%cs", 'a'+n/676, 'a'+n/26%26, 'a'+n%26)
+		}
+		p := NewPlan(Request{Text: text}, Local([]Shard{shard}))
+		if n := len(p.Names()); n == 0 || n > 3*maxGroups || len(p.groups) > maxGroups {
+			t.Errorf("%s: %d names, %d words", name, n, len(p.groups))
+		}
+	}
+}
+
 // TestNeighboursAreShort: pieces of a long function are joined no further than one reads.
 func TestNeighboursAreShort(t *testing.T) {
 	shard := indexed(t, map[string]string{"a.go": "package p\n\nfunc seal() {\n" + strings.Repeat("\tcursor(sealed)\n"+filler(8)+"\n", 40) + "}\n"})

@@ -8,8 +8,10 @@ import (
 	"countersign.dev/internal/domain/codesearch/words"
 )
 
-// maxGroups is how many words of a query count. More are left out.
-const maxGroups = 32
+const (
+	maxGroups = 32            // words of a query that count. More are left out
+	maxNames  = 3 * maxGroups // definitions that it may mean: each is a condition of an engine's query
+)
 
 // parsed is a query.
 type parsed struct {
@@ -55,21 +57,29 @@ func parse(text string, off Signal) parsed {
 	}
 	p.symbol = off&Kinds == 0 && isSymbol(fields)
 	p.topic = off&Kinds != 0 || isTopic(fields)
-	for _, everything := range []bool{false, true} {
-		for _, field := range fields {
-			p.field(field, everything)
-		}
-		if len(p.groups) > 0 {
-			break
-		}
-	}
-	p.groups = p.groups[:min(len(p.groups), maxGroups)]
-	p.compounds(fields)
+	p.compounds(p.count(fields))
+	p.names = p.names[:min(len(p.names), maxNames)]
 	p.tests = slices.ContainsFunc(fields, func(f string) bool {
 		f = strings.ToLower(f)
 		return strings.HasPrefix(f, "test") || strings.HasPrefix(f, "example") || strings.HasPrefix(f, "benchmark")
 	})
 	return p
+}
+
+// count adds the words of the fields, and returns the fields that have room.
+func (p *parsed) count(fields []string) []string {
+	for _, everything := range []bool{false, true} {
+		for i, field := range fields {
+			if p.field(field, everything); len(p.groups) >= maxGroups {
+				p.groups = p.groups[:maxGroups]
+				return fields[:i+1]
+			}
+		}
+		if len(p.groups) > 0 {
+			break
+		}
+	}
+	return fields
 }
 
 // declaring are the words that declarations begin with, and what people call what is declared.
