@@ -64,7 +64,7 @@ func TestHintsNameWhatIsMissing(t *testing.T) {
 		t.Errorf("the index is the same: %q", e.Metadata.Hint)
 	}
 	indexInto(t, o, o.Repositories[0], time.Now().Add(time.Minute))
-	if _, e := d.search("%s", next); !strings.Contains(e.Metadata.Hint, "The index has changed since the page before") {
+	if _, e := d.search("%s", next); !strings.Contains(e.Metadata.Hint, "has changed since the page before") {
 		t.Errorf("the index is another one: %q", e.Metadata.Hint)
 	}
 }

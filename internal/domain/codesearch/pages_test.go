@@ -17,8 +17,8 @@ import (
 )
 
 // vectors is a service of embeddings whose vectors say nothing, and are the same for the
-// same text.
-func vectors(t *testing.T) embed.Service {
+// same text. stop ends it.
+func vectors(t *testing.T) (service embed.Service, stop func()) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct{ Input []string }
 		_ = json.NewDecoder(r.Body).Decode(&asked)
@@ -33,13 +33,36 @@ func vectors(t *testing.T) embed.Service {
 		_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 	}))
 	t.Cleanup(s.Close)
-	return embed.Service{BaseURL: s.URL + "/v1", Model: "small"}
+	return embed.Service{BaseURL: s.URL + "/v1", Model: "small"}, s.Close
+}
+
+// TestOtherRankingOfTheNextPageIsSaid: places may be missing or repeated where embeddings took part
+// in one page alone.
+func TestOtherRankingOfTheNextPageIsSaid(t *testing.T) {
+	service, stop := vectors(t)
+	o := two(t)
+	o.Embeddings = service
+	s, d := served(t, o)
+	if err := s.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const warning = "places may be missing or repeated"
+	_, e := d.search(`{"query":"seal a cursor","limit":1}`)
+	next := `{"query":"seal a cursor","limit":1,"cursor":"` + e.Metadata.NextCursor + `"}`
+	if _, e := d.search("%s", next); strings.Contains(e.Metadata.Hint, warning) {
+		t.Errorf("the ranking is the same: %q", e.Metadata.Hint)
+	}
+	stop()
+	if _, e := d.search("%s", next); !strings.Contains(e.Metadata.Hint, embed.NoteDown) || !strings.Contains(e.Metadata.Hint, warning) {
+		t.Errorf("the ranking is another one: %q", e.Metadata.Hint)
+	}
 }
 
 // TestPagesHaveEachPlaceOnce: for every limit the pages after each other are the same list
 // of places, with the same number in all, by words and with embeddings.
 func TestPagesHaveEachPlaceOnce(t *testing.T) {
-	for name, service := range map[string]embed.Service{"words": {}, "embeddings": vectors(t)} {
+	service, _ := vectors(t)
+	for name, service := range map[string]embed.Service{"words": {}, "embeddings": service} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
 			o := codesearch.Options{Folder: t.TempDir(), Embeddings: service, Now: func() time.Time { now = now.Add(time.Hour); return now }}

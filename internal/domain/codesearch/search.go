@@ -3,6 +3,7 @@ package codesearch
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"net/url"
 	"path"
@@ -84,7 +85,7 @@ type answer struct {
 	names   []string  // of the repositories that were searched, or are missing
 	missing []Missing // repositories that could not be searched
 	note    string    // why embeddings were not used
-	stamp   int64     // of the indexes that were searched: others have another one
+	stamp   int64     // of what was searched, and how: see stampOf
 }
 
 // find searches the repositories of a scope.
@@ -106,10 +107,7 @@ func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error)
 	if len(r.Missing) == len(names) {
 		return answer{}, notIndexed(r.Missing)
 	}
-	all := answer{names: names, missing: r.Missing, note: r.Note}
-	for _, shard := range r.Shards {
-		all.stamp += shard.Meta.Indexed.Unix()
-	}
+	all := answer{names: names, missing: r.Missing, note: r.Note, stamp: stampOf(r)}
 	for _, h := range r.Hits {
 		one, err := result(r.Shards[h.Shard], h, q)
 		if err != nil {
@@ -118,6 +116,17 @@ func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error)
 		all.results = append(all.results, found{one, h.Why})
 	}
 	return all, nil
+}
+
+// stampOf is the same for two searches whose pages are of one order: of the same indexes, with
+// embeddings or without.
+func stampOf(r Results) int64 {
+	h := fnv.New64a()
+	fmt.Fprintln(h, r.Note)
+	for _, shard := range r.Shards {
+		fmt.Fprintln(h, shard.Repository, shard.Meta.Indexed.Unix())
+	}
+	return int64(h.Sum64())
 }
 
 // visible are the names of the repositories of a scope, or of one of them.

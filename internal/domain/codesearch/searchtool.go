@@ -48,7 +48,7 @@ type Match struct {
 // Position is where a row is in the order of one search.
 type Position struct {
 	Rank  int   `json:"r"` // from 1
-	Stamp int64 `json:"s"` // of the indexes that were searched
+	Stamp int64 `json:"s"` // of what was searched, and how
 }
 
 // Key implements [tool.Keyed].
@@ -146,8 +146,8 @@ func fitting(rows []Match, budget int) int {
 }
 
 // remark says what a reader must know of the rows: what was searched when there are none,
-// repositories that could not be searched, embeddings that were not there, and an index
-// that changed between two pages.
+// repositories that could not be searched, embeddings that were not there, and an order that
+// changed between two pages.
 func (s *Server) remark(ctx context.Context, text string, all answer, changed bool) {
 	var sentences []string
 	switch {
@@ -162,7 +162,7 @@ func (s *Server) remark(ctx context.Context, text string, all answer, changed bo
 		sentences = append(sentences, all.note)
 	}
 	if changed {
-		sentences = append(sentences, "The index has changed since the page before: places may be missing or repeated.")
+		sentences = append(sentences, "The index or the ranking has changed since the page before: places may be missing or repeated.")
 	}
 	if len(sentences) > 0 {
 		tool.Remark(ctx, strings.Join(sentences, " "))
