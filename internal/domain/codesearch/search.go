@@ -50,7 +50,8 @@ func metadata(m *index.Meta, f *index.File, from, to int) Metadata {
 // Query is a search.
 type Query struct {
 	Text       string
-	Limit      int
+	First      int    // places before it are left out
+	Limit      int    // places of the whole ranking that are looked at
 	Repository string // empty: all of the scope
 	Path       string
 	Language   string
@@ -82,6 +83,7 @@ func (s *Server) Find(ctx context.Context, scope Scope, q Query) ([]Result, erro
 // answer is what a search found, and what a reader must know of it.
 type answer struct {
 	results []found
+	before  int       // places before them
 	names   []string  // of the repositories that were searched, or are missing
 	missing []Missing // repositories that could not be searched
 	note    string    // why embeddings were not used
@@ -97,7 +99,7 @@ func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error)
 	if err := ctx.Err(); err != nil {
 		return answer{}, err
 	}
-	r, err := s.store.Search(ctx, names, query.Request{Text: q.Text, Limit: q.Limit, Language: q.Language, Path: q.Path, Explain: q.Explain})
+	r, err := s.store.Search(ctx, names, query.Request{Text: q.Text, Shown: q.First, Limit: q.Limit, Language: q.Language, Path: q.Path, Explain: q.Explain})
 	if err != nil {
 		return answer{}, err
 	}
@@ -107,8 +109,8 @@ func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error)
 	if len(r.Missing) == len(names) {
 		return answer{}, notIndexed(r.Missing)
 	}
-	all := answer{names: names, missing: r.Missing, note: r.Note, stamp: stampOf(r)}
-	for _, h := range r.Hits {
+	all := answer{names: names, missing: r.Missing, note: r.Note, stamp: stampOf(r), before: min(q.First, len(r.Hits))}
+	for _, h := range r.Hits[min(q.First, len(r.Hits)):] {
 		one, err := result(r.Shards[h.Shard], h, q)
 		if err != nil {
 			return answer{}, err

@@ -97,7 +97,7 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 		budget = defaultBudget
 	}
 	q := Query{
-		Text: in.Query, Limit: min(first+w.Limit, query.MaxHits), Repository: in.Repository, Path: in.Path, Language: index.LanguageNamed(in.Language), Explain: in.Explain,
+		Text: in.Query, First: first, Limit: min(first+w.Limit, query.MaxHits), Repository: in.Repository, Path: in.Path, Language: index.LanguageNamed(in.Language), Explain: in.Explain,
 		Snippet: max(minSnippet, perToken*(budget/max(1, w.Limit-1)-besideSnippet)),
 	}
 	if err := checkPath(in.Path); err != nil {
@@ -107,11 +107,9 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 	if err != nil {
 		return nil, err
 	}
-	results := all.results
 	rows := []Match{}
-	for i := first; i < len(results); i++ {
-		r := results[i]
-		rows = append(rows, Match{Result: r.Result, Why: r.why, rank: i + 1, stamp: all.stamp,
+	for i, r := range all.results {
+		rows = append(rows, Match{Result: r.Result, Why: r.why, rank: first + i + 1, stamp: all.stamp,
 			URI: address(r.Repository, r.FilePath, r.StartLine, r.EndLine)})
 	}
 	tool.Fit(ctx, fitting(rows, budget))
@@ -151,7 +149,7 @@ func fitting(rows []Match, budget int) int {
 func (s *Server) remark(ctx context.Context, text string, all answer, changed bool) {
 	var sentences []string
 	switch {
-	case len(all.results) > 0:
+	case all.before+len(all.results) > 0:
 	case !query.HasWords(text):
 		sentences = append(sentences, "The query has no word to search for: words of one letter, numbers and signs are in no index.")
 	default:

@@ -14,7 +14,8 @@ import (
 type Store interface {
 	// Describe describes the index of each repository, in their order.
 	Describe(ctx context.Context, names []string) ([]Described, error)
-	// Search ranks places of the repositories.
+	// Search ranks places of the repositories. The texts of those before the request's first
+	// one that is shown may be missing.
 	Search(ctx context.Context, names []string, r query.Request) (Results, error)
 	// File reads a file as it was indexed; [ErrNoFile] when there is none, and [ErrNoIndex]
 	// or [Unreadable] when that is so of the index.

@@ -200,6 +200,11 @@ func TestPagesAreOfOneRanking(t *testing.T) {
 				if got := search(text, limit); !slices.Equal(got, whole[:min(limit, len(whole))]) {
 					t.Errorf("%s: the first %d are not those of %d", text, limit, len(whole))
 				}
+				first := limit / 2
+				page, err := s.Find(t.Context(), codesearch.AnonymousScope(), codesearch.Query{Text: text, First: first, Limit: limit})
+				if want := whole[min(first, len(whole)):min(limit, len(whole))]; err != nil || !slices.Equal(page, want) {
+					t.Errorf("%s: %d places from %d to %d, not %d: %v", text, len(page), first, limit, len(want), err)
+				}
 			}
 		}
 	})

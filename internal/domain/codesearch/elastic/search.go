@@ -109,7 +109,7 @@ func (s *Store) rank(ctx context.Context, names []string, all []serving, r query
 		return found, err
 	}
 	found.Hits = plan.Rank(found.Shards)
-	return found, s.show(ctx, there, found)
+	return found, s.show(ctx, there, found.Shards, found.Hits[min(r.Shown, len(found.Hits)):])
 }
 
 // partial makes shards of files, with what the plan needs of them.
@@ -139,12 +139,12 @@ func (s *Store) partial(ctx context.Context, all []serving, files []fileID, p *q
 	return shards, nil
 }
 
-// show reads the texts of the files that were found.
-func (s *Store) show(ctx context.Context, all []serving, found codesearch.Results) error {
+// show reads the texts of the files of hits.
+func (s *Store) show(ctx context.Context, all []serving, shards []query.Shard, hits []query.Hit) error {
 	type place struct{ shard, file int }
 	at := map[fileID]place{}
-	for _, h := range found.Hits {
-		shard := found.Shards[h.Shard]
+	for _, h := range hits {
+		shard := shards[h.Shard]
 		file := int(shard.Chunks[h.Chunk].File)
 		at[fileID{all[h.Shard].index, digest(shard.Files[file].Path)}] = place{h.Shard, file}
 	}
@@ -154,7 +154,7 @@ func (s *Store) show(ctx context.Context, all []serving, found codesearch.Result
 	}
 	for _, d := range docs {
 		p := at[d.at]
-		if err := found.Shards[p.shard].SetText(p.file, d.text); err != nil {
+		if err := shards[p.shard].SetText(p.file, d.text); err != nil {
 			return fault.StoreFailed("code search store", err)
 		}
 	}

@@ -37,6 +37,7 @@ type Shard struct {
 type Request struct {
 	Text     string
 	Limit    int    // the first places of the ranking, which is the same for every limit; [MaxHits] at most
+	Shown    int    // places before it are ranked alone: their texts are not read
 	Deep     bool   // more places are compared with each other, for a fusion with another ranking
 	Language string // without regard to case
 	Path     string // a folder or file, or a pattern such as src/*/auth*
