@@ -52,8 +52,9 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	known := make([]failures, len(all))
 	for first := true; ; first = false {
-		if err := o.update(ctx, all, first); !o.Watch {
+		if err := o.update(ctx, all, known, first); !o.Watch {
 			return err
 		}
 		pause := time.NewTimer(watchPause)
@@ -98,21 +99,54 @@ func (o *Options) chosen() ([]Repository, error) {
 // together reports whether all indexes are in one place.
 func (o *Options) together() bool { return o.Folder != "" || o.Store != nil }
 
+// failures are those of a repository: one without embeddings is indexed all the same.
+type failures struct{ index, embeddings failing }
+
+// failing is what a watch knows of something that failed: it is tried again after a pause, and
+// printed when it fails otherwise.
+type failing struct {
+	last  string
+	until time.Time
+}
+
+func (f *failing) paused() bool { return time.Now().Before(f.until) }
+
+// ended notes how a try ended. It returns what is to be printed: nothing after a success, or
+// the same failure.
+func (f *failing) ended(err error) string {
+	if err == nil {
+		*f = failing{}
+		return ""
+	}
+	before := f.last
+	f.last, f.until = fault.Sentence(err), time.Now().Add(embed.Pause)
+	if f.last == before {
+		return ""
+	}
+	return f.last
+}
+
 // update updates each index. Later rounds of a watch print only failures.
-func (o *Options) update(ctx context.Context, all []Repository, first bool) (failed error) {
-	for _, r := range all {
+func (o *Options) update(ctx context.Context, all []Repository, known []failures, first bool) (failed error) {
+	for i, r := range all {
+		if known[i].index.paused() {
+			continue
+		}
 		bar := newBar(o.Err, r.Name, first)
 		report, err := o.index(ctx, index.Source{Name: r.Name, Root: r.Path}, index.Options{Progress: bar.show, Settled: !first})
 		bar.end()
-		if err == nil && o.Embeddings.On() && o.Store == nil {
-			o.embed(ctx, r, first)
+		if err == nil && o.Embeddings.On() && o.Store == nil && !known[i].embeddings.paused() {
+			o.embed(ctx, r, &known[i].embeddings, first)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if said := known[i].index.ended(err); said != "" {
+			fmt.Fprintf(o.Out, "%s\tfailed: %s\n", r.Name, said)
 		}
 		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
 		case err != nil:
 			failed = errors.New("not every repository was indexed")
-			fmt.Fprintf(o.Out, "%s\tfailed: %s\n", r.Name, fault.Sentence(err))
 		case first:
 			fmt.Fprintf(o.Out, "%s\t%d files, %d lines; %d read, %d as before, %d skipped; %.1f s\n", r.Name, report.Files, report.Lines, report.Read, report.Reused, report.Skipped, report.Took.Seconds())
 		}
@@ -146,16 +180,19 @@ func (o *Options) file(name, path string) (string, error) {
 
 // embed makes the vectors of an index. A service that fails makes nothing fail:
 // searches go by words until a later run.
-func (o *Options) embed(ctx context.Context, r Repository, first bool) {
+func (o *Options) embed(ctx context.Context, r Repository, known *failing, first bool) {
 	file, err := o.file(r.Name, r.Path)
 	if err != nil {
 		return // the index was not made either
 	}
 	report, err := embed.Update(ctx, o.Embeddings, file)
-	switch {
-	case err != nil && ctx.Err() == nil:
-		fmt.Fprintf(o.Out, "%s\tnot all of it has embeddings: %s\n", r.Name, fault.Sentence(err))
-	case err == nil && (first || report.Made > 0):
+	if ctx.Err() != nil {
+		return
+	}
+	if said := known.ended(err); said != "" {
+		fmt.Fprintf(o.Out, "%s\tnot all of it has embeddings: %s\n", r.Name, said)
+	}
+	if err == nil && (first || report.Made > 0) {
 		fmt.Fprintf(o.Out, "%s\t%d chunks: %d embeddings made, %d as before\n", r.Name, report.Chunks, report.Made, report.Kept)
 	}
 }

@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"countersign.dev/internal/domain/codesearch/embed"
 	"countersign.dev/internal/domain/codesearch/index"
 )
 
@@ -194,6 +198,50 @@ func TestWatchFollowsChanges(t *testing.T) {
 		}
 		if strings.Count(out.String(), "\n") != 1 {
 			t.Errorf("it said %q", out.String())
+		}
+	})
+}
+
+// TestWatchLeavesAFailureAlone: what fails is tried again after a pause, and printed when it fails
+// otherwise. A repository without embeddings is indexed all the same.
+func TestWatchLeavesAFailureAlone(t *testing.T) {
+	root, folder := t.TempDir(), t.TempDir()
+	write(t, root, "a.go", "package a\n")
+	var asked atomic.Int32
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")                           // a connection that is kept would outlive the bubble
+		w.WriteHeader(http.StatusTooManyRequests - int(asked.Add(1))/3) // 429, 429, 428
+	}))
+	defer service.Close()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var out bytes.Buffer
+		ended := make(chan error, 1)
+		go func() {
+			ended <- Run(ctx, Options{
+				Known: []Repository{{"gone", filepath.Join(root, "gone")}, {"here", root}}, Folder: folder, Watch: true, Out: &out, Err: io.Discard,
+				Embeddings: embed.Service{BaseURL: service.URL, Model: "small"},
+			})
+		}()
+		time.Sleep(embed.Pause / 2)
+		write(t, root, "b.go", "package b\n")
+		time.Sleep(embed.Pause / 3)
+		ix, err := index.Open(index.FileOf(folder, "here"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files := ix.Meta.Files; files != 2 || asked.Load() != 1 {
+			t.Errorf("%d files, the service was asked %d times", files, asked.Load())
+		}
+		_ = ix.Close()
+		time.Sleep(2 * embed.Pause)
+		lines := func(of string) int { return strings.Count(out.String(), of) }
+		if n := asked.Load(); n != 3 || lines("gone\tfailed") != 1 || lines("0 of 1 chunks") != 1 || lines("0 of 2 chunks") != 2 || lines("429") != 2 {
+			t.Errorf("asked %d times:\n%s", n, out.String())
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -19,7 +19,6 @@ const (
 
 const (
 	searchLimit = 800 * time.Millisecond // for the vector of a query
-	pause       = 30 * time.Second       // without asking, after a failure
 	depth       = 100                    // results of each ranking that are fused
 	rankOffset  = 5                      // of reciprocal rank fusion: how little the first ranks differ
 )
@@ -30,6 +29,9 @@ const (
 	questionWords = 0.75
 	symbolWords   = 0.95
 )
+
+// Pause is how long a service is not asked after a failure.
+const Pause = 30 * time.Second
 
 // Words is the request for what words find that a fusion needs.
 func Words(r query.Request) query.Request {
@@ -102,7 +104,7 @@ func (s *Searcher) ask(ctx context.Context, text string) (vector, bool) {
 	defer cancel()
 	made, err := s.Embed(limited, []string{text})
 	if ctx.Err() == nil {
-		s.answered(err, now().Add(pause))
+		s.answered(err, now().Add(Pause))
 	}
 	if err != nil {
 		return vector{}, false
