@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
 )
 
 // failure is an answer that is none: document 004's ErrorResponse.
@@ -71,19 +72,13 @@ func (e *exchange) headers() {
 	h.Set("Cache-Control", "no-store")
 }
 
-// requestID keeps the caller's id where it is printable and short, and makes a
-// UUID otherwise.
+// requestID keeps the caller's id where every other path does, too, and makes a UUID
+// otherwise.
 func requestID(r *http.Request) string {
-	id := r.Header.Get("X-Request-ID")
-	for i := range len(id) {
-		if id[i] <= ' ' || id[i] > '~' || len(id) > 128 {
-			return newUUID()
-		}
+	if id := r.Header.Get("X-Request-ID"); httpx.KeepsID(id) {
+		return id
 	}
-	if id == "" {
-		return newUUID()
-	}
-	return id
+	return newUUID()
 }
 
 // newUUID makes a random UUID, version 4.

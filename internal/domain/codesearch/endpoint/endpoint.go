@@ -84,10 +84,9 @@ func Over(own, other http.Handler) http.Handler {
 			return
 		}
 		w.Header().Set("X-MCP-Version", version)
-		if !httpx.KeepsID(r.Header.Get("X-Request-ID")) {
-			r = r.Clone(r.Context())
-			r.Header.Set("X-Request-ID", newUUID())
-		}
+		id := requestID(r)
+		r = r.Clone(r.Context())
+		r.Header.Set("X-Request-ID", id)
 		other.ServeHTTP(w, r)
 	})
 }

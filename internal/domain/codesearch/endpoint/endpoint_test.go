@@ -237,7 +237,7 @@ func TestAnswerOfASearch(t *testing.T) {
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
 func TestRequestIDIsKeptOrMade(t *testing.T) {
-	for given, kept := range map[string]bool{"my-request/1": true, "": false, "two words": false, strings.Repeat("x", 129): false, "line\u0085break": false} {
+	for given, kept := range map[string]bool{"My-request_1.b": true, strings.Repeat("x", 64): true, "my-request/1": false, "": false, "two words": false, strings.Repeat("x", 65): false, "line\u0085break": false} {
 		w := newBench().send(http.MethodPost, "/mcp/search", `{"query":"test"}`, func(r *http.Request) { r.Header.Set("X-Request-ID", given) })
 		got := w.Header().Get("X-Request-ID")
 		if kept && got != given || !kept && !uuid.MatchString(got) {
@@ -524,7 +524,7 @@ func TestOtherPathsAreIdentified(t *testing.T) {
 	other := httpx.ErrorWriter{Log: slog.New(slog.DiscardHandler)}.Middleware(http.NotFoundHandler())
 	handler := endpoint.Over(endpoint.New(newBench().options), other)
 	for _, path := range []string{"/ready", "/mcp", "/nowhere", "/health"} {
-		for given, kept := range map[string]bool{"": false, "r-1": true, "a\tb": false} {
+		for given, kept := range map[string]bool{"": false, "r-1": true, "a/b": false, "a\tb": false} {
 			r := httptest.NewRequest(http.MethodGet, "http://localhost:3106"+path, nil)
 			r.Header.Set("X-Request-ID", given)
 			w := httptest.NewRecorder()
