@@ -3,10 +3,12 @@ package elastic
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
 	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/domain/codesearch/query"
 )
 
 // version is that of the documents and of what they pack. Another one is refused.
@@ -41,12 +43,6 @@ const (
 // wordsID is the document of a part of the words.
 func wordsID(part int) string { return fmt.Sprint(wordsKind, "-", part) }
 
-// The parameters of the engine's BM25: those of the ranking.
-const (
-	k1 = 1.2
-	b  = 0.3
-)
-
 func keyword() object { return object{"type": "keyword", "doc_values": false, "norms": false} }
 
 // definition is the settings and mappings of a new index. Its analyser splits at
@@ -56,7 +52,7 @@ func definition() object {
 	return object{
 		"settings": object{"index": object{
 			"number_of_shards": 1, "auto_expand_replicas": "0-1", "refresh_interval": "-1",
-			"similarity": object{"code": object{"type": "BM25", "k1": k1, "b": b}},
+			"similarity": object{"code": object{"type": "BM25", "k1": query.K1, "b": query.B}},
 			"analysis":   object{"analyzer": object{"identifiers": object{"type": "custom", "tokenizer": "whitespace"}}},
 		}},
 		"mappings": object{
@@ -111,17 +107,5 @@ func documents(e *index.Entry) ([]document, error) {
 	return all, nil
 }
 
-// counted is about how often the ranking counts a term with its payload.
-func counted(p index.Payload) int {
-	n := max(1, p.Count())
-	if p&index.InName != 0 {
-		n += 4
-	}
-	if p&index.InDoc != 0 {
-		n++
-	}
-	if p&index.InOwner != 0 {
-		n += 2
-	}
-	return n
-}
+// counted is how often the ranking counts a term with its payload, in whole numbers.
+func counted(p index.Payload) int { return max(1, int(math.Round(float64(query.Frequency(p))))) }

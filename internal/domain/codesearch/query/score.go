@@ -4,12 +4,15 @@ import (
 	"countersign.dev/internal/domain/codesearch/index"
 )
 
-// The parameters of BM25, for chunks and for whole files.
+// The parameters of BM25 for chunks. An engine that finds candidates has them, too.
 const (
-	k1      = 1.2
+	K1 = 1.2
+	B  = 0.3
+)
+
+const (
 	whereK1 = 1.6 // of a query that asks where something is done: a chunk says that often
-	b       = 0.3
-	fileK1  = 3.5
+	fileK1  = 3.5 // of whole files
 	fileB   = 0.6
 )
 
@@ -20,7 +23,7 @@ const coveredBy = 0.5
 // group are counted together, so that a chunk with several forms of one word is not
 // taken for one with several words.
 func (s *search) score(shard *shardSearch) {
-	t := tally{k1: k1, shardSearch: shard, counts: s.counts(), seen: shard.seen[:0], in: shard.seenFiles[:0]}
+	t := tally{k1: K1, shardSearch: shard, counts: s.counts(), seen: shard.seen[:0], in: shard.seenFiles[:0]}
 	if !s.topic {
 		t.k1 = whereK1
 	}
@@ -38,17 +41,17 @@ func (s *search) score(shard *shardSearch) {
 // counts says how often a term counts, by its payload.
 func (s *search) counts() (all [256]float32) {
 	for i := range all {
-		all[i] = s.frequency(index.Payload(i))
+		p := index.Payload(i)
+		if all[i] = Frequency(p); s.Without&Fields != 0 {
+			all[i] = float32(max(p.Count(), 1))
+		}
 	}
 	return all
 }
 
-// frequency is how often a term counts.
-func (s *search) frequency(p index.Payload) float32 {
+// Frequency is how often a term with a payload counts.
+func Frequency(p index.Payload) float32 {
 	tf := float32(p.Count())
-	if s.Without&Fields != 0 {
-		return max(tf, 1)
-	}
 	if p&index.InName != 0 {
 		tf += 4
 	}
@@ -104,7 +107,7 @@ func (t *tally) add(weight float32, mask uint32) {
 		if at.score == 0 {
 			t.touched = append(t.touched, chunk)
 		}
-		at.score += weight * tf / (tf + t.k1*(1-b+b*size.Length))
+		at.score += weight * tf / (tf + t.k1*(1-B+B*size.Length))
 	}
 	for _, file := range t.in {
 		in := &t.files[file]
