@@ -103,6 +103,15 @@ func (p Payload) BaseParts() int { return int(p>>baseShift) & maxParts }
 // FolderParts is described at [Payload.BaseParts].
 func (p Payload) FolderParts() int { return int(p>>folderShift) & maxParts }
 
+// The kinds of definitions: their payloads, too.
+const (
+	otherKind = 1
+	typeKind  = 2
+)
+
+// IsType reports, of a name that is defined, whether one of the chunk's definitions of it is a type.
+func (p Payload) IsType() bool { return p&typeKind != 0 }
+
 // Count is how often the term is in the chunk, at most 15.
 func (p Payload) Count() int { return int(p & countMask) }
 

@@ -145,12 +145,6 @@ func (r *reader) definition() Definition {
 	return d
 }
 
-// The kinds of definitions: their payloads, too.
-const (
-	otherKind = 1
-	typeKind  = 2
-)
-
 func appendDefinition(b []byte, d Definition) []byte {
 	b = appendText(appendText(b, d.Name), d.Of)
 	b = binary.AppendUvarint(b, uint64(d.Line))

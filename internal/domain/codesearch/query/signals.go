@@ -248,7 +248,7 @@ func (s *search) within(shard *shardSearch, n name) {
 		return
 	}
 	for p := shard.Postings(term); p.Next(); {
-		if p.Payload&2 != 0 && shard.permits(p.Chunk) && s.covered.part(shard.has(p.Chunk)) > 0.99 {
+		if p.Payload.IsType() && shard.permits(p.Chunk) && s.covered.part(shard.has(p.Chunk)) > 0.99 {
 			shard.defined[p.Chunk] = max(shard.defined[p.Chunk], fieldWeight*n.weight)
 		}
 	}
@@ -262,7 +262,7 @@ func (s *search) definitionScore(shard *shardSearch, p index.Postings, n name) f
 	if s.symbol {
 		weight = n.weight * symbolWeight
 	}
-	if p.Payload&2 != 0 {
+	if p.Payload.IsType() {
 		weight *= typeFactor
 	}
 	weight *= spelled(shard, p.Chunk, n)
