@@ -6,7 +6,6 @@ import (
 	"hash/crc32"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"countersign.dev/internal/domain/codesearch/index"
@@ -135,17 +134,10 @@ func (v *vectors) save(indexFile string) error {
 		}
 	}
 	binary.LittleEndian.PutUint32(b[8:], crc32.Checksum(b[12:], castagnoli))
-	file := fileOf(indexFile)
-	f, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*.new")
-	if err != nil {
+	return index.Replace(fileOf(indexFile), func(f *os.File) error {
+		_, err := f.Write(b)
 		return err
-	}
-	defer os.Remove(f.Name()) // fails after the renaming
-	_, err = f.Write(b)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
+	})
 }
 
 // fits reports whether the vectors are those of an index, by a model.

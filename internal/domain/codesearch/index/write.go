@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 	"os"
 	"path"
@@ -76,7 +77,7 @@ type list struct {
 
 // write writes the index of the entries and puts it into place.
 func write(file string, meta Meta, entries []Entry) error {
-	return merge(meta, entries).replace(file)
+	return Replace(file, merge(meta, entries).writeTo)
 }
 
 func newMerger(meta Meta) *merger {
@@ -240,22 +241,18 @@ func (m *merger) grown(b []byte) []byte {
 	return larger
 }
 
-// replace writes the file beside the old one, and renames it.
-func (m *merger) replace(file string) error {
+// Replace writes a file in one step: beside the old one, which it then replaces. A process or
+// a machine that ends at any point leaves one of them whole.
+func Replace(file string, write func(*os.File) error) error {
 	f, err := temporary(file)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // fails after the renaming
-	if err := m.writeTo(f); err != nil {
-		_ = f.Close()
-		return err
+	if err = write(f); err == nil {
+		err = f.Sync()
 	}
-	if err := f.Sync(); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(f.Name(), file); err != nil {
