@@ -55,6 +55,7 @@ func TestDefinitionsInEveryForm(t *testing.T) {
 		{"Scala", "sealed private[data] trait Laws[F[_]] {\n}\n@InternalApi private[akka] final case class Sent(a: Int)\npackage object dsl {\n}\n", "Laws Sent dsl"},
 		{"Kotlin", "public fun interface Sink<in T> {\n}\nprivate fun <T> Flow<T>.wait(\n  a: Int) {\n}\nfun Any?.unbox(): Any? = this\n", "Sink Flow.wait Any.unbox"},
 		{"Kotlin", "class Queue<E : Any>(\n  private val size: Int,\n  val name: String\n) : Base() {\n  fun close() {\n  }\n}\nfun open() {\n}\n", "Queue Queue.size Queue.name Queue.close open"},
+		{"Haskell", "{- | Servers.\ndata Old = Old\n\nstop :: IO () -}\ndata Server = Server {- inline -} { port :: Int }\n\nrun :: Server -> IO ()\n", "Server run"},
 		{"Java", "interface Node<K, V> {\n  Map<String, List<V>> all(K key);\n  @Deprecated(\"a(b)\") <T> T cast(Class<T> type);\n}\n", "Node Node.all Node.cast"},
 		{"Java", "class A {\n  int f() {\n    return big\n        ? one(this)\n        : two(this);\n  }\n}\n", "A A.f"},
 		{"C#", "class A\n{\n  [Pure]\n  public JsonToken? End<T>(int a)\n  {\n    Check(a);\n  }\n  protected abstract void Stop();\n}\n", "A A.End A.Stop"},

@@ -250,7 +250,12 @@ func (z *scanner) comment(body []byte) bool {
 			return true
 		}
 	}
-	return z.open != "" && bytes.HasPrefix(body, []byte(z.open))
+	return z.opens(body)
+}
+
+// opens reports whether a text begins with a comment over lines.
+func (z *scanner) opens(text []byte) bool {
+	return z.open != "" && bytes.HasPrefix(text, []byte(z.open))
 }
 
 // consume reads a line: afterwards level and until are those of the next one.
@@ -266,7 +271,7 @@ func (z *scanner) consume(text []byte) {
 		}
 		c := text[i]
 		switch {
-		case c == '{':
+		case c == '{' && !z.opens(text[i:]):
 			z.level++
 		case c == '}':
 			z.level = max(0, z.level-1)
@@ -291,7 +296,7 @@ func (z *scanner) special(text []byte, i int) (next int, done bool) {
 			return 0, true
 		}
 	}
-	if z.open != "" && bytes.HasPrefix(rest, []byte(z.open)) {
+	if z.opens(rest) {
 		z.until = z.close
 		return i + len(z.open), false
 	}
