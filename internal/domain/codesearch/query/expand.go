@@ -81,12 +81,12 @@ func (p *Plan) mean(stats Statistics) {
 	for i, g := range p.groups {
 		stems[i] = g.terms[0].text
 	}
-	for _, m := range vocabulary.Meant(stems) {
+	for _, m := range vocabulary.Meanings(stems) {
 		if has := stats.Frequency(m.Stem); has == 0 || has > fewChunks && commonNames*has > stats.Chunks() {
 			continue
 		}
 		for i := range p.groups {
-			if m.Of&(1<<i) != 0 {
+			if m.Words&(1<<i) != 0 {
 				p.groups[i].add(m.Stem, meantWeight*min(1, m.Votes))
 			}
 		}

@@ -142,7 +142,7 @@ func TestMostMeant(t *testing.T) {
 	for _, g := range parse(text, 0).groups {
 		stems = append(stems, g.terms[0].text)
 	}
-	all := vocabulary.Meant(stems)
+	all := vocabulary.Meanings(stems)
 	if len(all) <= mostMeant {
 		t.Fatalf("it means %d words only", len(all))
 	}

@@ -3,7 +3,6 @@ package vocabulary
 import (
 	_ "embed"
 	"strconv"
-	"strings"
 
 	"countersign.dev/internal/domain/codesearch/words"
 )
@@ -15,20 +14,15 @@ var recallText string
 
 // recall is, by stem, what a word of a question says about the code that answers it: code
 // seldom has a word such as "whether" of a comment about it. Words that are not in it count 1.
-var recall = func() map[string]float64 {
-	all := map[string]float64{}
-	for line := range strings.Lines(recallText) {
-		number, list, _ := strings.Cut(line, " ")
-		weight, err := strconv.ParseFloat(number, 64)
-		if err != nil {
-			panic("recall.txt: " + err.Error()) // it is a part of the program
-		}
-		for word := range strings.FieldsSeq(list) {
-			all[words.Stem(word)] = weight
-		}
+var recall = table(recallText, func(all map[string]float64, line []string) {
+	weight, err := strconv.ParseFloat(line[0], 64)
+	if err != nil {
+		panic("recall.txt: " + err.Error()) // it is a part of the program
 	}
-	return all
-}()
+	for _, word := range line[1:] {
+		all[words.Stem(word)] = weight
+	}
+})
 
 // Recalled is what a stem of a question weighs: 1, or less.
 func Recalled(stem string) float64 {

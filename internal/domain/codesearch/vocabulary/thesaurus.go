@@ -21,7 +21,7 @@ var thesaurusText string
 // thesaurus are senses, by the stems of the plain words that they have.
 type thesaurus struct {
 	senses []sense
-	of     map[string][]int32
+	having map[string][]int32
 }
 
 // sense is what some plain words say together.
@@ -34,7 +34,7 @@ type sense struct {
 var general = sync.OnceValue(func() *thesaurus { return newThesaurus(thesaurusText) })
 
 func newThesaurus(text string) *thesaurus {
-	t, known := &thesaurus{of: map[string][]int32{}}, map[string]string{}
+	t, known := &thesaurus{having: map[string][]int32{}}, map[string]string{}
 	stems := func(text string) (all []string) {
 		for word := range strings.FieldsSeq(text) {
 			stem, ok := known[word]
@@ -50,11 +50,11 @@ func newThesaurus(text string) *thesaurus {
 	}
 	for line := range strings.Lines(text) {
 		plain, code, _ := strings.Cut(line, ":")
-		of := stems(plain)
-		for _, stem := range of {
-			t.of[stem] = append(t.of[stem], int32(len(t.senses)))
+		said := stems(plain)
+		for _, stem := range said {
+			t.having[stem] = append(t.having[stem], int32(len(t.senses)))
 		}
-		t.senses = append(t.senses, sense{len(of), stems(code)})
+		t.senses = append(t.senses, sense{len(said), stems(code)})
 	}
 	return t
 }
@@ -62,7 +62,7 @@ func newThesaurus(text string) *thesaurus {
 // Meaning is a word that code has for what some words of a question say together.
 type Meaning struct {
 	Stem  string
-	Of    uint32  // those words: bits by their places in the question
+	Words uint32  // those words: bits by their places in the question
 	Votes float64 // the sum of what senses give it: 1 for the first word of one that the question has whole
 }
 
@@ -71,15 +71,15 @@ const (
 	lessTelling = 0.8        // what each further word of a sense counts, in parts of the one before
 )
 
-// Meant returns what code has for what the stems of a question, 32 at most, say together; what most agrees on first. A
+// Meanings returns what code has for what the stems of a question, 32 at most, say together; what most agrees on first. A
 // sense that the question has whole is enough for its first two words; of those that it has in part, at least two words each,
 // some must agree.
-func Meant(stems []string) []Meaning { return general().meant(stems) }
+func Meanings(stems []string) []Meaning { return general().meanings(stems) }
 
-func (t *thesaurus) meant(stems []string) (all []Meaning) {
+func (t *thesaurus) meanings(stems []string) (all []Meaning) {
 	at := map[string]int{}
-	for _, m := range t.met(stems) {
-		part := float64(bits.OnesCount32(m.of)) / float64(m.plain)
+	for _, m := range t.touched(stems) {
+		part := float64(bits.OnesCount32(m.words)) / float64(m.plain)
 		vote := part * part
 		for _, stem := range m.code {
 			i, found := at[stem]
@@ -88,7 +88,7 @@ func (t *thesaurus) meant(stems []string) (all []Meaning) {
 				at[stem], all = i, append(all, Meaning{Stem: stem})
 			}
 			all[i].Votes += vote
-			all[i].Of |= m.of
+			all[i].Words |= m.words
 			vote *= lessTelling
 		}
 	}
@@ -97,30 +97,30 @@ func (t *thesaurus) meant(stems []string) (all []Meaning) {
 	return all
 }
 
-// met is a sense of which a question has some words.
-type met struct {
+// touched is a sense of which a question has some words.
+type touched struct {
 	sense
-	of uint32
+	words uint32 // bits by their places in the question
 }
 
-// met returns the senses of which the question has two words or more, in the order of the thesaurus.
-func (t *thesaurus) met(stems []string) (all []met) {
-	of := make([]uint32, len(t.senses))
+// touched returns the senses of which the question has two words or more, in the order of the thesaurus.
+func (t *thesaurus) touched(stems []string) (all []touched) {
+	has := make([]uint32, len(t.senses))
 	var several []int32
 	for i, stem := range stems {
 		if slices.Contains(stems[:i], stem) {
 			continue
 		}
-		for _, s := range t.of[stem] {
-			if bits.OnesCount32(of[s]) == 1 {
+		for _, s := range t.having[stem] {
+			if bits.OnesCount32(has[s]) == 1 {
 				several = append(several, s)
 			}
-			of[s] |= 1 << i
+			has[s] |= 1 << i
 		}
 	}
 	slices.Sort(several)
 	for _, s := range several {
-		all = append(all, met{t.senses[s], of[s]})
+		all = append(all, touched{t.senses[s], has[s]})
 	}
 	return all
 }

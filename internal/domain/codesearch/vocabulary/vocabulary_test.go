@@ -62,16 +62,16 @@ func TestMeaning(t *testing.T) {
 		{"csv comma separ", 0},
 	} {
 		of := uint32(0)
-		for _, m := range newThesaurus("comma separated: csv delimiter\n").meant(strings.Fields(c.stems)) {
+		for _, m := range newThesaurus("comma separated: csv delimiter\n").meanings(strings.Fields(c.stems)) {
 			if m.Stem == "csv" {
-				of = m.Of
+				of = m.Words
 			}
 		}
 		if of != c.want {
 			t.Errorf("%s: %b, not %b", c.stems, of, c.want)
 		}
 	}
-	if got := Meant([]string{"comma", "separ"}); !slices.ContainsFunc(got, func(m Meaning) bool { return m.Stem == "csv" }) {
+	if got := Meanings([]string{"comma", "separ"}); !slices.ContainsFunc(got, func(m Meaning) bool { return m.Stem == "csv" }) {
 		t.Errorf("%v", got)
 	}
 }
@@ -87,10 +87,10 @@ func TestSensesInPartMustAgree(t *testing.T) {
 		"zebra giraffe: gamma\nzebra: delta\n":                                                        "",
 	} {
 		var got []string
-		for _, m := range newThesaurus(lines).meant([]string{"zebra", "count", "okapi"}) {
+		for _, m := range newThesaurus(lines).meanings([]string{"zebra", "count", "okapi"}) {
 			got = append(got, fmt.Sprintf("%s %.2f", m.Stem, m.Votes))
-			if m.Of != 0b101 {
-				t.Errorf("%q: %s is for %b", lines, m.Stem, m.Of)
+			if m.Words != 0b101 {
+				t.Errorf("%q: %s is for %b", lines, m.Stem, m.Words)
 			}
 		}
 		if strings.Join(got, ", ") != want {
@@ -118,4 +118,40 @@ func TestBothWays(t *testing.T) {
 	if got := Instead("absent"); !slices.Contains(got, "null") || len(Instead("null")) > 0 && slices.Contains(Instead("null"), "absent") {
 		t.Errorf("in the place of absent: %v", got)
 	}
+}
+
+// TestEveryEntryIsATerm: a word of the texts is one term of code, no line has a stem twice, and what was
+// learned are stems of words.
+func TestEveryEntryIsATerm(t *testing.T) {
+	for name, text := range map[string]string{"related": relatedText, "further": furtherText, "abbreviations": abbreviationsText} {
+		for line := range strings.Lines(text) {
+			var stems []string
+			for _, word := range strings.Fields(line) {
+				stem := words.Stem(word)
+				if terms := words.Terms(word); len(terms) == 0 || terms[len(terms)-1] != stem || slices.Contains(stems, stem) {
+					t.Errorf("%s: %q of %q has the terms %v", name, word, line, terms)
+				}
+				stems = append(stems, stem)
+			}
+			if len(stems) < 2 {
+				t.Errorf("%s: %q relates nothing", name, line)
+			}
+		}
+	}
+	for stem := range strings.FieldsSeq(namedText) {
+		if !slices.ContainsFunc(withEndings(stem), func(word string) bool { return slices.Equal(words.Terms(word), []string{stem}) }) {
+			t.Errorf("named: %q is the stem of no word", stem)
+		}
+	}
+	if got := Abbreviations(words.Stem("reference")); !slices.Contains(got, "ref") {
+		t.Errorf("reference is shortened to %v", got)
+	}
+}
+
+// withEndings are words that may have a stem.
+func withEndings(stem string) (all []string) {
+	for _, ending := range []string{"", "e", "ion", "ent", "ation"} {
+		all = append(all, stem+ending)
+	}
+	return append(all, strings.TrimSuffix(stem, "i")+"y")
 }
