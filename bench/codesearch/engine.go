@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -27,7 +28,7 @@ func inEngine(address string, roots map[string]string) (method, error) {
 		return method{}, err
 	}
 	fmt.Printf("\nin %s:\n", version)
-	for _, name := range slices.Sorted(mapKeys(roots)) {
+	for _, name := range slices.Sorted(maps.Keys(roots)) {
 		before := processorTime()
 		report, err := store.Update(ctx, index.Source{Name: name, Root: roots[name]}, index.Options{})
 		if err != nil {

@@ -119,3 +119,16 @@ func TestMoved(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownArgumentsAreRefused: a flag that is misspelled would measure something else.
+func TestUnknownArgumentsAreRefused(t *testing.T) {
+	for _, arg := range []string{"-mises", "-tunin=1", "--tuning", "go", ""} {
+		if _, _, err := read([]string{"own=.", "-short", arg}); err == nil {
+			t.Errorf("%q is taken", arg)
+		}
+	}
+	roots, given, err := read([]string{"own=.", "-tuning", "-folder=a=b"})
+	if err != nil || roots["own"] != "." || !given.has(tuningFlag) || given[folderFlag] != "a=b" || given.has(shortFlag) {
+		t.Errorf("%v %v %v", roots, given, err)
+	}
+}

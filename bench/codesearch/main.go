@@ -6,7 +6,7 @@
 //	go run ./bench/codesearch go=$(go env GOROOT)/src own=. java=DIR js=DIR python=/usr/lib/python3.11
 //
 // The folders java and js are what fetch.sh unpacks. Questions about corpora that
-// are not named are left out. The last argument may be -misses, which lists the
+// are not named are left out. A flag may be -misses, which lists the
 // tuning half's queries whose first place is not right and counts why, or -short, which compares
 // plain BM25 and ours only; -tuning leaves the held-out half out. With -engine=URL the corpora are also indexed in that
 // Elasticsearch or OpenSearch, and the table compares ours there with ours here. With
@@ -20,6 +20,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,51 +36,83 @@ import (
 func main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		panic(err)
+		os.Exit(1)
 	}
 }
 
 func run(args []string) error {
-	roots, flags := map[string]string{}, map[string]string{}
-	for _, arg := range args {
-		name, value, given := strings.Cut(arg, "=")
-		if strings.HasPrefix(name, "-") {
-			flags[name] = value
-		} else if given {
-			roots[name] = value
-		}
+	roots, given, err := read(args)
+	if err != nil {
+		return err
 	}
 	questions, err := gold(roots)
 	if err != nil {
 		return err
 	}
-	if file := flags[questionsFlag]; file != "" {
+	if file := given[questionsFlag]; file != "" {
 		return writeQuestions(file, questions)
 	}
-	indexes, err := build(roots, flags[folderFlag])
+	indexes, err := build(roots, given[folderFlag])
 	if err != nil {
 		return err
 	}
-	if folder := flags[learnFlag]; folder != "" {
+	if folder := given[learnFlag]; folder != "" {
 		return learn(folder, roots, indexes)
 	}
-	if file := flags[unjudgedFlag]; file != "" {
+	if file := given[unjudgedFlag]; file != "" {
 		return unjudged(file, roots, questions, indexes)
 	}
-	if !slices.Contains(args, "-symbols") {
+	if !given.has(symbolsFlag) {
 		questions = definitions(questions)
 	}
-	if slices.Contains(args, "-misses") {
+	if given.has(missesFlag) {
 		return printMisses(questions, indexes)
 	}
-	compared, err := comparedWith(flags, roots, indexes)
+	compared, err := comparedWith(given, roots, indexes)
 	if err != nil {
 		return err
 	}
-	if slices.Contains(args, "-tuning") {
+	if given.has(tuningFlag) {
 		questions = slices.DeleteFunc(questions, func(q question) bool { return q.held })
 	}
 	return table(compared, questions, indexes)
+}
+
+// The flags without a value. The others are where they are used.
+const (
+	missesFlag  = "-misses"
+	shortFlag   = "-short"
+	symbolsFlag = "-symbols"
+	tuningFlag  = "-tuning"
+)
+
+// flags are those that were given, with their values.
+type flags map[string]string
+
+func (f flags) has(name string) bool {
+	_, given := f[name]
+	return given
+}
+
+// read reads the corpora and the flags. A flag that is not known would leave out what it was given
+// for, such as the half of the questions that is held out.
+func read(args []string) (roots map[string]string, given flags, err error) {
+	known := []string{missesFlag, shortFlag, symbolsFlag, tuningFlag, engineFlag, embeddingsFlag, modelFlag, folderFlag, questionsFlag, resultsFlag, unjudgedFlag, learnFlag}
+	roots, given = map[string]string{}, flags{}
+	for _, arg := range args {
+		name, value, valued := strings.Cut(arg, "=")
+		switch {
+		case slices.Contains(known, name):
+			given[name] = value
+		case strings.HasPrefix(name, "-"):
+			return nil, nil, fmt.Errorf("%s is not a flag: there are %s", name, strings.Join(known, " "))
+		case !valued:
+			return nil, nil, fmt.Errorf("%s is no corpus: write name=folder", name)
+		default:
+			roots[name] = value
+		}
+	}
+	return roots, given, nil
 }
 
 // definitions leaves to queries for a symbol the definitions that they name: what is near one was judged, too,
@@ -94,11 +127,10 @@ func definitions(questions []question) []question {
 }
 
 // comparedWith are the methods that the flags ask for.
-func comparedWith(flags, roots map[string]string, indexes map[string]*index.Index) ([]method, error) {
+func comparedWith(given flags, roots map[string]string, indexes map[string]*index.Index) ([]method, error) {
 	compared := methods()
-	_, short := flags["-short"]
-	engine, embeddings := flags[engineFlag], flags[embeddingsFlag]
-	if short || engine != "" || embeddings != "" {
+	engine, embeddings := given[engineFlag], given[embeddingsFlag]
+	if given.has(shortFlag) || engine != "" || embeddings != "" {
 		compared = compared[1:3]
 	}
 	if engine != "" {
@@ -108,7 +140,7 @@ func comparedWith(flags, roots map[string]string, indexes map[string]*index.Inde
 		}
 		compared = append(compared, there)
 	}
-	if file := flags[resultsFlag]; file != "" {
+	if file := given[resultsFlag]; file != "" {
 		there, err := elsewhere(file)
 		if err != nil {
 			return nil, err
@@ -116,7 +148,7 @@ func comparedWith(flags, roots map[string]string, indexes map[string]*index.Inde
 		compared = append(compared, there)
 	}
 	if embeddings != "" {
-		more, err := embedded(embed.Service{BaseURL: embeddings, Model: flags[modelFlag]}, flags[folderFlag], indexes)
+		more, err := embedded(embed.Service{BaseURL: embeddings, Model: given[modelFlag]}, given[folderFlag], indexes)
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +171,7 @@ func build(roots map[string]string, folder string) (map[string]*index.Index, err
 	all := map[string]*index.Index{}
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "corpus\tfiles\tlines\tlines per second of one core\tindex bytes per line\topened in\tmemory bytes per line")
-	for _, name := range slices.Sorted(mapKeys(roots)) {
+	for _, name := range slices.Sorted(maps.Keys(roots)) {
 		file := filepath.Join(folder, name)
 		before := processorTime()
 		report, err := index.Update(context.Background(), file, index.Source{Name: name, Root: roots[name]}, index.Options{Workers: 1})

@@ -24,16 +24,6 @@ type method struct {
 	ordered bool // its results are put into the best order that they have
 }
 
-func mapKeys(m map[string]string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
-
 // processorTime is what this process has used of all cores, its garbage collector
 // included: other work on the machine does not count.
 func processorTime() time.Duration {

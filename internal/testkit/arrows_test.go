@@ -305,7 +305,7 @@ type sourceRule struct {
 }
 
 var sourceRules = []sourceRule{
-	{regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Exit)\(|\blog\.Fatal`), []string{"cmd/", "internal/testkit"}, "", "only cmd reads the environment or ends the process"},
+	{regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Exit)\(|\blog\.Fatal`), []string{"bench/", "cmd/", "internal/testkit"}, "", "only programs read the environment or end the process"},
 	{regexp.MustCompile(`"flag"`), []string{"cmd/", "internal/commandline/", "internal/testkit"}, "", "only cmd declares flags, and only commandline parses them"},
 	{regexp.MustCompile(`\baccess\.NewPrincipal\(|\.InSession\(`), []string{"internal/auth", "internal/testkit"}, "", "only auth makes principals and gives them rights"},
 	{regexp.MustCompile(`access\.Tainted\(`), []string{"internal/agent", "internal/testkit"}, "", "only the agent knows what a model has read"},

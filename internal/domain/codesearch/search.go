@@ -56,10 +56,10 @@ type Query struct {
 	Path       string
 	Language   string
 	Explain    bool
-	Snippet    int // characters of each snippet at most; 0: DefaultSnippet
+	Snippet    int // bytes of each snippet at most; 0: DefaultSnippet
 }
 
-// DefaultSnippet is how many characters a snippet has at most.
+// DefaultSnippet is how many bytes a snippet has at most.
 const DefaultSnippet = 1600
 
 // found is a result with the parts of its score.
@@ -166,7 +166,7 @@ func result(h query.Shard, hit query.Hit, q Query) (Result, error) {
 }
 
 // snippet is the beginning of a piece of text: whole lines, at most so many
-// characters, valid UTF-8.
+// bytes, valid UTF-8.
 func snippet(text []byte, most int) string {
 	if most == 0 {
 		most = DefaultSnippet

@@ -27,11 +27,11 @@ const (
 	defaultPage = 5
 )
 
-// The budget of an answer's rows, in tokens of about four characters.
+// The budget of an answer's rows, in tokens of about four bytes.
 const (
 	defaultBudget = 4000
 	besideSnippet = 120 // tokens of a row besides its snippet
-	minSnippet    = 120 // characters
+	minSnippet    = 120 // bytes
 	perToken      = 4
 )
 

@@ -27,7 +27,7 @@ func (s serving) good() bool { return s.err == nil }
 // meanwhile is gone, and a search that misses it looks again.
 const knownFor = time.Second
 
-// all lists the indices of this store, by name.
+// listed is an index as the engine lists it.
 type listed struct {
 	Aliases  map[string]struct{}
 	Mappings struct {
@@ -35,6 +35,7 @@ type listed struct {
 	}
 }
 
+// list lists the indices of this store, by name.
 func (s *Store) list(ctx context.Context) (map[string]listed, error) {
 	none := true
 	all := map[string]listed{}
