@@ -106,7 +106,7 @@ func constantStatements(t *testing.T, path, text string) {
 		if !ok {
 			return true
 		}
-		if name := calledOf(call); slices.Contains([]string{"Rows", "Row", "Exec", "ExecOne", "Probe"}, name) && len(call.Args) >= 3 && !constant(call.Args[2]) {
+		if name := calledOf(call); slices.Contains([]string{"Rows", "Row", "Exec", "ExecOne", "ExecAll", "Probe"}, name) && len(call.Args) >= 3 && !constant(call.Args[2]) {
 			t.Errorf("%s: the statement of %s is not a constant", files.Position(call.Pos()), name)
 		}
 		return true

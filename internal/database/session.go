@@ -51,11 +51,17 @@ func Exec(ctx context.Context, db *DB, sql string, args ...any) (changed int64, 
 	return changed, err
 }
 
-// ExecOne is [Exec] for a statement that must change exactly one row. When it
-// changes none, the tool's roles and the policies disagree: OPERATION_FAILED.
+// ExecOne is [ExecAll] for one row.
 func ExecOne(ctx context.Context, db *DB, sql string, args ...any) error {
+	return ExecAll(ctx, db, sql, 1, args...)
+}
+
+// ExecAll is [Exec] for a statement that must change that many rows. When it
+// changes others, the tool's roles or its preview and the store disagree:
+// OPERATION_FAILED.
+func ExecAll(ctx context.Context, db *DB, sql string, rows int, args ...any) error {
 	changed, err := Exec(ctx, db, sql, args...)
-	if err == nil && changed != 1 {
+	if err == nil && changed != int64(rows) {
 		err = fault.OperationFailed.New("The record could not be changed. Nothing was changed.")
 	}
 	return err

@@ -80,7 +80,8 @@ type approvalPrecondition struct {
 	Year           int
 	SubmittedBy    string
 	Approver       string
-	Submitted      []int64 // by quarter, in cents
+	Quarters       []int   // the numbers of those that the budget has
+	Submitted      []int64 // in cents, of each of Quarters
 	Approved       int64   // in all
 	Spent          int64
 }
@@ -170,10 +171,14 @@ func approvedBefore(b draft, year int) error {
 // be approved.
 func (s *Server) amounts(ctx context.Context, in approveBudget, seen *approvalPrecondition) error {
 	quarters, err := database.Rows[share](ctx, s.db, findQuarters+database.ForUpdate(ctx, s.db), seen.ID)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case len(quarters) == 0:
+		return errNoBudget.New("The %d budget of %s has no quarters, so no amount can be stored.", seen.Year, seen.Department).With("fiscalYear", seen.Year)
 	}
 	for _, q := range quarters {
+		seen.Quarters = append(seen.Quarters, q.Quarter)
 		seen.Submitted = append(seen.Submitted, q.AllocatedCents)
 		seen.Approved += q.AllocatedCents
 		seen.Spent += q.SpentCents
@@ -219,14 +224,15 @@ where id = $1 and status = 'draft'`
 
 const distributeAmount = `
 update finance.budget_quarters q set allocated_cents = s.cents
-from unnest($2::bigint[]) with ordinality as s (cents, quarter)
+from unnest($2::integer[], $3::bigint[]) as s (quarter, cents)
 where q.budget_id = $1 and q.quarter = s.quarter`
 
 func (s *Server) approveBudget(ctx context.Context, in approveBudget, seen approvalPrecondition) (budgetApproved, error) {
 	if err := database.ExecOne(ctx, s.db, approveDraft, seen.ID, seen.Approver, in.Notes); err != nil {
 		return budgetApproved{}, err
 	}
-	if _, err := database.Exec(ctx, s.db, distributeAmount, seen.ID, distribute(seen.Approved, seen.Submitted)); err != nil {
+	parts := distribute(seen.Approved, seen.Submitted)
+	if err := database.ExecAll(ctx, s.db, distributeAmount, len(parts), seen.ID, seen.Quarters, parts); err != nil {
 		return budgetApproved{}, err
 	}
 	return budgetApproved{

@@ -45,6 +45,36 @@ func TestApprovalKeepsItsNotes(t *testing.T) {
 	}
 }
 
+// What an approval says is the sum of the quarters afterwards, whichever quarters
+// the budget has.
+func TestApprovalStoresWhatItSays(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	eve := h.As("eve.thompson")
+	h.admin(`delete from finance.budget_quarters q using finance.budgets b where b.id = budget_id and department = 'MKT' and fiscal_year = 2026 and quarter = 1`)
+	said := h.Apply(eve, "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "amount": 900_000})
+	b := get[budget](h, eve, "get_budget", args{"department": "Marketing", "year": 2026})
+	if said["approvedAmount"] != 900_000.0 || b.AllocatedAmount != 900_000 || len(b.Quarters) != 3 {
+		t.Errorf("approved %v, stored %v", said["approvedAmount"], b)
+	}
+}
+
+func TestBudgetWithoutQuartersIsNotApproved(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.admin(`delete from finance.budget_quarters q using finance.budgets b where b.id = budget_id and department = 'MKT' and fiscal_year = 2026`)
+	h.Refused(h.As("eve.thompson"), "BUDGET_NOT_FOUND", "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "amount": 900_000})
+}
+
+// admin runs a statement that no tool can make.
+func (h *harness) admin(statement string) {
+	h.Helper()
+	err := database.Seed(h.Context(), h.AdminURL, func(ctx context.Context, s *database.Seeder) error { return s.Exec(ctx, statement) })
+	if err != nil {
+		h.Fatal(err)
+	}
+}
+
 // barrier is a receipt store that stops before it keeps its receipt, until it is opened.
 type barrier struct {
 	tool.ReceiptStore
