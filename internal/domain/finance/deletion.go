@@ -30,7 +30,7 @@ type deletionPreview struct {
 	Amount        float64 `json:"amount" jsonschema:"minimum=0" field:"unit=USD"`
 	Currency      string  `json:"currency" jsonschema:"default=USD"`
 	Department    string  `json:"department"`
-	Status        string  `json:"status" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue"`
+	Status        string  `json:"status" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected"`
 	DueDate       string  `json:"dueDate" jsonschema:"format=date"`
 	Reason        string  `json:"reason" quote:"assistant" empty:"No reason provided"`
 

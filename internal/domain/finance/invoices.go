@@ -21,7 +21,7 @@ type Invoice struct {
 	Currency      string     `json:"currency" jsonschema:"default=USD" field:"show=detail"`
 	Description   string     `json:"description"`
 	Department    string     `json:"department"`
-	Status        string     `json:"status" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"As it is stored; the field overdue says whether it is past due"`
+	Status        string     `json:"status" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected" jsonschema_description:"As it is stored; the field overdue says whether it is past due"`
 	Overdue       bool       `json:"overdue" jsonschema_description:"Pending or approved, and due before today (UTC)" field:"aka=late"`
 	InvoiceDate   string     `json:"invoice_date" jsonschema:"format=date"`
 	DueDate       string     `json:"due_date" jsonschema:"format=date" field:"aka=overdue"`

@@ -2,6 +2,7 @@ package finance_test
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/testkit/domaintest"
 )
@@ -113,6 +115,25 @@ func TestOverdueIsUnpaidAndPastDue(t *testing.T) {
 	late = get[[]invoice](h, h.As("bob.martinez"), "list_invoices", args{"status": "overdue"})
 	if !slices.Equal(numbers(late), []string{"INV-2025-005", "INV-001", "INV-2025-008", "INV-2025-013"}) || late[0].Status != "approved" {
 		t.Errorf("a day later: %v", numbers(late))
+	}
+}
+
+// Overdue is a filter and a field, not a status: none is answered or shown on a card.
+func TestOverdueIsNoStatus(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	published := regexp.MustCompile(`"enum": ?\[[^]]*"rejected"[^]]*\]`)
+	statuses := 0
+	for _, info := range h.Runner.Visible(access.Of(h.As("eve.thompson"))) {
+		for _, enum := range published.FindAllString(string(info.OutputSchema), -1) {
+			statuses++
+			if strings.Contains(enum, "overdue") {
+				t.Errorf("%s answers with %s", info.Name, enum)
+			}
+		}
+	}
+	if statuses < 2 {
+		t.Errorf("%d published statuses were compared", statuses)
 	}
 }
 
