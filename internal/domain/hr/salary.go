@@ -25,7 +25,7 @@ func (s *Server) salary() []tool.Tool {
 type salaryInput struct {
 	EmployeeID    string  `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee whose salary changes" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." via:"list_employees" tell:"I find no employee with that id."`
 	NewSalary     float64 `json:"new_salary" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"New annual salary in USD" field:"unit=USD,amount,aka=pay|wage|compensation|raise" tell:"A salary cannot be below $0 or above $10,000,000."`
-	EffectiveDate string  `json:"effective_date,omitempty" jsonschema:"format=date" jsonschema_description:"When the salary change takes effect (default: immediate)"`
+	EffectiveDate string  `json:"effective_date,omitempty" jsonschema:"format=date" jsonschema_description:"When the salary change takes effect (default: immediate). A day that has passed means at once, a later one is rejected"`
 	Reason        string  `json:"reason,omitempty" jsonschema:"maxLength=500" text:"lines"`
 }
 
@@ -131,10 +131,20 @@ func (in salaryInput) preview(e subject, cents int64, today string) salaryPrevie
 	if e.SalaryCents > 0 {
 		preview.ChangePercent = access.NewSensitive(math.Round(float64(cents-e.SalaryCents)/float64(e.SalaryCents)*1000) / 10)
 	}
-	if cents < e.MinCents || cents > e.MaxCents {
-		preview.Warning = fmt.Sprintf("%s is outside the range of grade %s (%s).", money(dollars(cents)), e.Grade, e.gradeRange())
-	}
+	preview.Warning = in.warning(e, cents, today)
 	return preview
+}
+
+// warning is what the person should know before they approve.
+func (in salaryInput) warning(e subject, cents int64, today string) string {
+	var warnings []string
+	if cents < e.MinCents || cents > e.MaxCents {
+		warnings = append(warnings, fmt.Sprintf("%s is outside the range of grade %s (%s).", money(dollars(cents)), e.Grade, e.gradeRange()))
+	}
+	if in.EffectiveDate != "" && in.EffectiveDate < today {
+		warnings = append(warnings, fmt.Sprintf("It does not count back to %s: it applies from today.", in.EffectiveDate))
+	}
+	return strings.Join(warnings, " ")
 }
 
 // gradeRange is what people of the same grade usually earn, as text.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 
@@ -28,6 +29,24 @@ func TestDeletionIsSoftAndRecordsWhoDeleted(t *testing.T) {
 	frank := h.As("frank.davis")
 	h.Refused(frank, "EMPLOYEE_NOT_FOUND", "get_employee", args{"employee_id": h.id("EMP061")})
 	h.Refused(frank, "EMPLOYEE_NOT_FOUND", "get_time_off_balance", nil)
+}
+
+// A date that has passed is taken as today, and the card says so.
+func TestSalaryIsNotChangedBackwards(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	alice := h.As("alice.chen")
+	for date, want := range map[string]string{"": "", today.Format(time.DateOnly): "", "2020-01-01": "It does not count back to 2020-01-01: it applies from today."} {
+		in := args{"employee_id": h.id("EMP052"), "new_salary": 150_000}
+		if date != "" {
+			in["effective_date"] = date
+		}
+		p := h.Pending(alice, "update_salary", in)
+		warning, _ := p.Data["warning"].(string)
+		if warning != want || !strings.Contains(p.Message, want) || p.Data["effectiveDate"] != today.Format(time.DateOnly) {
+			t.Errorf("from %q: %s, %v", date, p.Message, p.Data)
+		}
+	}
 }
 
 func TestRenumberRefusesACircle(t *testing.T) {
