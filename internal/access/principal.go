@@ -175,6 +175,10 @@ func (p *Principal) Name() string { return p.claims.Name }
 // identifies no person.
 func (p *Principal) Email() string { return p.email }
 
+// Signature is how a row records who changed it: by the verified address, or else by who
+// the person is at their issuer. A user name is none: an issuer can give anyone's.
+func (p *Principal) Signature() string { return cmp.Or(p.email, p.Owner().String()) }
+
 // Lacks adds to a refusal the roles of which one is needed, and the principal's own, which
 // are a list also when there is none.
 func (p *Principal) Lacks(f *fault.Error, roles ...string) *fault.Error {

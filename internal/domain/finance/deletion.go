@@ -95,16 +95,8 @@ func (s *Server) deleteInvoice(ctx context.Context, _ deleteInvoice, seen deleti
 	if err != nil {
 		return invoiceDeleted{}, err
 	}
-	if err := database.ExecOne(ctx, s.db, hideInvoice, seen.ID, actor(who)); err != nil {
+	if err := database.ExecOne(ctx, s.db, hideInvoice, seen.ID, who.Signature()); err != nil {
 		return invoiceDeleted{}, err
 	}
 	return invoiceDeleted{Deleted: true, InvoiceID: seen.ID, InvoiceNumber: seen.Number, Message: "Invoice " + seen.Number + " of " + seen.Vendor + " has been deleted."}, nil
-}
-
-// actor is the name under which a row records who changed it.
-func actor(who *access.Principal) string {
-	if email := who.Email(); email != "" {
-		return email
-	}
-	return who.Username()
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/finance"
@@ -32,6 +33,20 @@ func TestDeletionRecordsWhoDeleted(t *testing.T) {
 		}
 	}
 	t.Error("the reason is in no event of the audit")
+}
+
+// A caller without a verified address is recorded as who they are at their issuer,
+// whatever name it gives them.
+func TestDeletionIsNotSignedWithAUserName(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.Apply(access.With(t.Context(), access.NewPrincipal(access.Claims{
+		Issuer: "https://other.example", Subject: "u-1", Username: "eve@tamshai.local", Roles: []string{"finance-write"}, MayConfirm: true,
+	})), "delete_invoice", args{"invoice_id": h.id("INV-2025-009")})
+	got, err := database.Rows[string](h.As("bob.martinez"), h.DB, `select deleted_by from finance.invoices where deleted_at is not null`)
+	if err != nil || !slices.Equal(got, []string{"https://other.example|u-1"}) {
+		t.Errorf("got %v, %v", got, err)
+	}
 }
 
 func TestApprovalKeepsItsNotes(t *testing.T) {

@@ -315,17 +315,9 @@ func (s *Server) delete(ctx context.Context, _ deleteInput, seen deletePrecondit
 	if err != nil {
 		return deleted{}, err
 	}
-	if err := database.ExecOne(ctx, s.db, endEmployment, seen.ID, actor(who)); err != nil {
+	if err := database.ExecOne(ctx, s.db, endEmployment, seen.ID, who.Signature()); err != nil {
 		return deleted{}, err
 	}
 	s.leavers.endAfter(ctx)
 	return deleted{Deleted: true, EmployeeID: seen.ID, EmployeeName: seen.Name, Message: "Employee " + seen.Name + " has been deleted."}, nil
-}
-
-// actor is the name under which a row records who changed it.
-func actor(who *access.Principal) string {
-	if email := who.Email(); email != "" {
-		return email
-	}
-	return who.Username()
 }

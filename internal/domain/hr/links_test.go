@@ -44,6 +44,19 @@ func TestRenamedAtTheIssuerIsTheSamePerson(t *testing.T) {
 	}
 }
 
+// A linked person whose token proves no address any more is recorded as who they are
+// at the issuer, not by their user name.
+func TestDeletionIsNotSignedWithAUserName(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.Refused(caller(t.Context(), "u-1", "alice@tamshai.local", "hr-write"), "CANNOT_DELETE_SELF", "delete_employee", args{"employee_id": h.id("EMP010")})
+	h.Apply(caller(t.Context(), "u-1", "", "hr-write"), "delete_employee", args{"employee_id": h.id("EMP061")})
+	by, _, err := database.Row[string](domaintest.SignedIn(t.Context(), "x@y", "hr-read"), h.DB, `select terminated_by from hr.employees where id = $1`, h.id("EMP061"))
+	if want := testkit.Issuer + "|u-1"; err != nil || by != want {
+		t.Errorf("got %q, %v, want %q", by, err, want)
+	}
+}
+
 // An address has one subject: a second one that proves it is no one, which is
 // reported, and sees nothing of the person.
 func TestSecondSubjectOfAnAddressIsNoPerson(t *testing.T) {

@@ -163,5 +163,5 @@ func (s *Server) deleteCustomer(ctx context.Context, _ deleteCustomer, seen cust
 	}
 	c := seen.Customer
 	out := Deleted{Deleted: true, CustomerID: c.ID, CustomerName: c.Company, Message: fmt.Sprintf("Customer %s has been deleted.", c.Company)}
-	return out, s.store.DeleteCustomer(ctx, scope, Tombstone{ID: c.ID, Version: seen.Version, By: who.Email(), At: s.now().UTC()})
+	return out, s.store.DeleteCustomer(ctx, scope, Tombstone{ID: c.ID, Version: seen.Version, By: who.Signature(), At: s.now().UTC()})
 }

@@ -1,6 +1,7 @@
 package sales
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -70,6 +71,28 @@ func TestScopeOfRoles(t *testing.T) {
 	} {
 		if got := ScopeOf(c.who, c.who.Email()); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// buried is a store that keeps what it is asked to write.
+type buried struct {
+	Store
+	*Tombstone
+}
+
+func (b buried) DeleteCustomer(_ context.Context, _ Scope, t Tombstone) error {
+	*b.Tombstone = t
+	return nil
+}
+
+// TestDeletionSaysWho: by the verified address, or else by who the person is at their issuer.
+func TestDeletionSaysWho(t *testing.T) {
+	for want, verified := range map[string]bool{"carol@tamshai.local": true, "https://other.example|u-1": false} {
+		store := buried{Tombstone: new(Tombstone)}
+		who := access.NewPrincipal(access.Claims{Issuer: "https://other.example", Subject: "u-1", Username: "eve@tamshai.local", Email: "carol@tamshai.local", EmailVerified: verified, Roles: []string{"sales-write"}})
+		if _, err := New(store, nil).deleteCustomer(access.With(t.Context(), who), deleteCustomer{}, customerPrecondition{}); err != nil || store.By != want {
+			t.Errorf("deleted by %q, %v, want %q", store.By, err, want)
 		}
 	}
 }

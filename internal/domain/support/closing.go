@@ -116,7 +116,7 @@ func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketPre
 	}
 	return out, s.store.CloseTicket(ctx, scope, Closing{
 		ID: t.ID, Version: seen.Version, Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,
-		By: who.Email(), At: s.now().UTC(),
+		By: who.Signature(), At: s.now().UTC(),
 	})
 }
 

@@ -118,8 +118,19 @@ func TestClosingIsOfItsCaller(t *testing.T) {
 		dan := access.NewPrincipal(access.Claims{Email: "dan@tamshai.local", EmailVerified: true, Roles: []string{"support-write"}})
 		in := closeTicket{TicketID: "TICK-004", Resolution: "Replaced the cable.", ResolutionType: "solved", CustomerNotified: notified}
 		answer, err := New(store, nil).closeTicket(access.With(t.Context(), dan), in, ticketPrecondition{Version{Number: 7}, Ticket{ID: "TICK-004"}})
-		if got := *store.Closing; err != nil || got.By != dan.Email() || got.By == "" || got.CustomerNotified != notified || answer.CustomerNotified != notified || got.Version.Number != 7 {
+		if got := *store.Closing; err != nil || got.By != "dan@tamshai.local" || got.CustomerNotified != notified || answer.CustomerNotified != notified || got.Version.Number != 7 {
 			t.Errorf("got %+v, %+v, %v, want it closed by dan, notified %v", got, answer, err, notified)
 		}
+	}
+}
+
+// TestClosingOfAnUnprovenAddressSaysWho: without a verified address a person is who they
+// are at their issuer.
+func TestClosingOfAnUnprovenAddressSaysWho(t *testing.T) {
+	store := closed{Closing: new(Closing)}
+	who := access.NewPrincipal(access.Claims{Issuer: "https://other.example", Subject: "u-1", Username: "dan@tamshai.local", Email: "dan@tamshai.local", Roles: []string{"support-write"}})
+	in := closeTicket{TicketID: "TICK-004", Resolution: "Replaced the cable.", ResolutionType: "solved"}
+	if _, err := New(store, nil).closeTicket(access.With(t.Context(), who), in, ticketPrecondition{}); err != nil || store.By != "https://other.example|u-1" {
+		t.Errorf("closed by %q, %v", store.By, err)
 	}
 }

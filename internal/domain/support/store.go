@@ -80,6 +80,6 @@ type Closing struct {
 	Resolution       string
 	ResolutionType   string
 	CustomerNotified *bool     // nil: not known
-	By               string    // e-mail
+	By               string    // who closed it
 	At               time.Time // closed; resolved too, unless it was before
 }

@@ -79,7 +79,7 @@ func createEntity(ctx context.Context, sc scope, in createEntityInput) (record.E
 	}
 	return sc.CreateEntity(ctx, store.NewEntity{
 		Type: in.Type, Name: in.Name, Identifier: in.Identifier, Description: in.Description, Metadata: metadata, Tags: tagsOf(in.Tags),
-		CreatedBy: sc.by(), CreatedByLabel: in.CreatedBy,
+		CreatedBy: sc.by, CreatedByLabel: in.CreatedBy,
 	})
 }
 
@@ -148,7 +148,7 @@ func updateEntity(ctx context.Context, sc scope, in updateEntityInput) (record.E
 	}
 	return sc.UpdateEntity(ctx, in.EntityID, store.EntityUpdate{
 		Name: in.Name, Identifier: field(in.given, "identifier", in.Identifier), Description: field(in.given, "description", in.Description),
-		Metadata: field(in.given, "metadata", metadata), Tags: field(in.given, "tags", tagsOf(in.Tags)), By: sc.by(),
+		Metadata: field(in.given, "metadata", metadata), Tags: field(in.given, "tags", tagsOf(in.Tags)), By: sc.by,
 	})
 }
 

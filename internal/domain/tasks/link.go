@@ -40,7 +40,7 @@ type linkInput struct {
 }
 
 func linkEntity(ctx context.Context, sc scope, in linkInput) (record.Link, error) {
-	return sc.Link(ctx, in.TaskID, in.EntityID, sc.by())
+	return sc.Link(ctx, in.TaskID, in.EntityID, sc.by)
 }
 
 type unlinkInput struct {

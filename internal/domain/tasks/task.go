@@ -72,7 +72,7 @@ func createTask(ctx context.Context, sc scope, in createTaskInput) (record.Task,
 	}
 	return sc.CreateTask(ctx, store.NewTask{
 		Title: in.Title, Status: in.Status, Priority: in.Priority, Description: in.Description, Tags: tagsOf(in.Tags), ParentTaskID: in.ParentTaskID,
-		DependsOn: in.DependsOn, FileReferences: in.FileReferences, BlockerReason: in.BlockerReason, CreatedBy: sc.by(), CreatedByLabel: in.CreatedBy,
+		DependsOn: in.DependsOn, FileReferences: in.FileReferences, BlockerReason: in.BlockerReason, CreatedBy: sc.by, CreatedByLabel: in.CreatedBy,
 		Metadata: &record.WorkspaceMetadata{WorkspacePath: sc.place.Path, GitRoot: gitRoot(sc.place.Path), ProjectName: sc.place.Name},
 	})
 }

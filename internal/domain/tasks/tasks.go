@@ -115,14 +115,7 @@ type scope struct {
 	*store.Workspace
 	place workspace.Place
 	who   *access.Principal
-}
-
-// by is who made something, for the store.
-func (sc scope) by() string {
-	if name := sc.who.Username(); name != "" {
-		return name
-	}
-	return sc.who.Subject()
+	by    string // who makes something, for the store
 }
 
 // place finds the workspace that a text means to the caller in the context. Without
@@ -155,7 +148,7 @@ func (s *Server) within(ctx context.Context, name, text string, fn func(scope) e
 		return err
 	}
 	return s.pool.With(ctx, place.Key(), place.Path, func(w *store.Workspace) error {
-		err := fn(scope{w, place, who})
+		err := fn(scope{w, place, who, s.opts.Places.Signature(who)})
 		if due := s.uses.add(place, name, err == nil, !w.Changing(ctx)); len(due) > 0 {
 			_ = w.AddUse(ctx, due) // statistics must not fail a call
 		}

@@ -244,6 +244,18 @@ func TestUserNamesOfOtherIssuersOpenNothing(t *testing.T) {
 	}
 }
 
+// TestUserNamesOfOtherIssuersSignNothing: what another issuer's nina makes is not hers.
+func TestUserNamesOfOtherIssuersSignNothing(t *testing.T) {
+	h := newHarness(t)
+	for issuer, want := range map[string]string{testkit.Issuer: "nina", "https://other.example": "https://other.example|sub-nina"} {
+		who := access.With(t.Context(), access.NewPrincipal(access.Claims{Issuer: issuer, Subject: "sub-nina", Username: "nina", Roles: []string{"employee"}, Purpose: access.PurposeCall}))
+		made := h.askAs(who, "create_task", map[string]any{"title": "mine"})
+		if task, _ := made["data"].(map[string]any); task["created_by"] != want {
+			t.Errorf("%s: made by %v, want %s", issuer, task["created_by"], want)
+		}
+	}
+}
+
 func TestNullClearsAField(t *testing.T) {
 	h := newHarness(t)
 	h.ask("create_task", map[string]any{"title": "one", "description": "d", "tags": "Go, go core", "file_references": []string{"a.go"}})

@@ -34,7 +34,7 @@ type TaskDetails struct {
 	DependsOn      []int64            `json:"depends_on" field:"label=Depends on,aka=dependency|prerequisite"`
 	BlockerReason  *string            `json:"blocker_reason" jsonschema:"oneof_type=string;null" field:"label=Blocked because,aka=blocker|reason"`
 	FileReferences []string           `json:"file_references" field:"label=Files,aka=file"`
-	CreatedBy      string             `json:"created_by" jsonschema_description:"The user name of who made it." field:"aka=author"`
+	CreatedBy      string             `json:"created_by" jsonschema_description:"Who made it: the user name, or who they are at another issuer." field:"aka=author"`
 	CreatedByLabel *string            `json:"created_by_label,omitempty" jsonschema_description:"What its maker called itself." field:"show=detail"`
 	CompletedAt    *time.Time         `json:"completed_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 	DeletedAt      *time.Time         `json:"deleted_at" jsonschema:"oneof_type=string;null" field:"show=detail"`

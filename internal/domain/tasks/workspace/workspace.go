@@ -29,7 +29,7 @@ type Places struct {
 	Roots    []string // folders that all workspaces are in; empty: anywhere
 	Shared   []Shared
 	Personal string // the folder of the personal workspaces; empty: there are none
-	Issuer   string // whose user names count in Shared.People; empty: any issuer's
+	Issuer   string // whose user names count; empty: any issuer's
 	// Local is the one root of a server without sign-in: every folder in it is a
 	// workspace of its only person. Empty: people sign in.
 	Local string
@@ -85,11 +85,25 @@ func hasRole(s Shared, who *access.Principal) bool {
 	return slices.ContainsFunc(s.Roles, func(name string) bool { return who.HasAny(access.Role(name)) })
 }
 
-// names reports whether a workspace's people have the person's user name, where it is
-// of the issuer whose names count.
+// names reports whether a workspace's people have the person's user name, where it
+// counts.
 func (p Places) names(s Shared, who *access.Principal) bool {
-	known := p.Issuer == "" || who.Owner().Issuer == p.Issuer
-	return known && who.Username() != "" && slices.Contains(s.People, who.Username())
+	return p.counts(who) && slices.Contains(s.People, who.Username())
+}
+
+// counts reports whether a user name says who the person is: it is of the issuer whose
+// names count.
+func (p Places) counts(who *access.Principal) bool {
+	return who.Username() != "" && (p.Issuer == "" || who.Owner().Issuer == p.Issuer)
+}
+
+// Signature is how a workspace records who made something: by a user name that counts,
+// as people know each other there, and else as any row does.
+func (p Places) Signature(who *access.Principal) string {
+	if p.counts(who) {
+		return who.Username()
+	}
+	return who.Signature()
 }
 
 var plainUser = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._@-]{0,63}$`)
