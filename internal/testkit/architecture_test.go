@@ -20,7 +20,7 @@ var bands = []struct {
 	{"PROGRAM", []string{"cmd/countersign", "commandline", "bench/codesearch", "app", "storage", "local", "dependency", "config", "eval", "client"}},
 	{"HOST", []string{"gateway", "live", "conversation", "session", "revocation", "usage", "oversight", "agent", "toolsearch", "guard", "llm", "connected", "mcpfile", "mcplock", "upstream", "auth", "web"}},
 	{"DOMAINS", []string{"domain"}},
-	{"KERNEL", []string{"approval", "mcpserver", "rest", "gate", "mcpwire", "tool", "confirm", "result", "facts", "access", "fault", "schema", "seal", "strictjson", "flat", "deadline", "plaintext", "calendar", "english", "language", "pattern", "memo"}},
+	{"KERNEL", []string{"approval", "mcpserver", "rest", "gate", "mcpwire", "tool", "confirm", "result", "facts", "money", "access", "fault", "schema", "seal", "strictjson", "flat", "deadline", "plaintext", "calendar", "english", "language", "pattern", "memo"}},
 	{"GROUND", []string{"database", "sqlite", "state", "audit", "quota", "admission", "metrics", "httpx", "static", "telemetry", "embedded", "footprint", "supervise", "netguard", "company", "tokens", "elasticsearch"}},
 }
 

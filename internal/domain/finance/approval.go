@@ -8,6 +8,7 @@ import (
 
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/money"
 	"countersign.dev/internal/tool"
 )
 
@@ -47,14 +48,14 @@ type approvalPreview struct {
 
 // Message is the question that the person answers.
 func (c approvalPreview) Message() tool.Sentence {
-	message := tool.Say("Approve the %d budget of %s, %s, submitted by %s?", c.FiscalYear, tool.Listed(c.Department), tool.Plain(money(c.approved)), c.SubmittedBy)
+	message := tool.Say("Approve the %d budget of %s, %s, submitted by %s?", c.FiscalYear, tool.Listed(c.Department), tool.Plain(money.Text(c.approved, "USD")), c.SubmittedBy)
 	if c.Change != nil {
 		verb := "raises"
 		if c.approved < c.submitted {
 			verb = "lowers"
 		}
 		message = tool.Say("Approve the %d budget of %s, submitted by %s, with another amount? This %s it from the submitted %s to %s (%s).",
-			c.FiscalYear, tool.Listed(c.Department), c.SubmittedBy, tool.Plain(verb), tool.Plain(money(c.submitted)), tool.Plain(money(c.approved)), tool.Plain(c.difference()))
+			c.FiscalYear, tool.Listed(c.Department), c.SubmittedBy, tool.Plain(verb), tool.Plain(money.Text(c.submitted, "USD")), tool.Plain(money.Text(c.approved, "USD")), tool.Plain(c.difference()))
 	}
 	message = message.Then("\nAn approval cannot be undone here.")
 	if c.Warning != "" {
@@ -69,9 +70,9 @@ func (c approvalPreview) difference() string {
 		sign = ""
 	}
 	if c.ChangePercent == nil {
-		return sign + money(c.approved-c.submitted)
+		return sign + money.Text(c.approved-c.submitted, "USD")
 	}
-	return fmt.Sprintf("%s%s, %+.1f %%", sign, money(c.approved-c.submitted), *c.ChangePercent)
+	return fmt.Sprintf("%s%s, %+.1f %%", sign, money.Text(c.approved-c.submitted, "USD"), *c.ChangePercent)
 }
 
 // approvalPrecondition must still hold when the approval is given.
@@ -192,16 +193,16 @@ func (s *Server) amounts(ctx context.Context, in approveBudget, seen *approvalPr
 func newApprovalPreview(in approveBudget, f approvalPrecondition) approvalPreview {
 	submitted := total(f.Submitted)
 	preview := approvalPreview{
-		BudgetID: f.ID, Department: f.Department, FiscalYear: f.Year, SubmittedBy: f.SubmittedBy, SubmittedAmount: dollars(submitted),
-		ApprovedAmount: dollars(f.Approved), SpentAmount: dollars(f.Spent), Notes: in.Notes, submitted: submitted, approved: f.Approved,
+		BudgetID: f.ID, Department: f.Department, FiscalYear: f.Year, SubmittedBy: f.SubmittedBy, SubmittedAmount: money.Dollars(submitted),
+		ApprovedAmount: money.Dollars(f.Approved), SpentAmount: money.Dollars(f.Spent), Notes: in.Notes, submitted: submitted, approved: f.Approved,
 	}
 	if f.Approved < f.Spent {
-		preview.Warning = money(f.Spent) + " of this budget has been spent already, more than would be approved."
+		preview.Warning = money.Text(f.Spent, "USD") + " of this budget has been spent already, more than would be approved."
 	}
 	if f.Approved == submitted {
 		return preview
 	}
-	change := dollars(f.Approved - submitted)
+	change := money.Dollars(f.Approved - submitted)
 	preview.Change = &change
 	if submitted > 0 {
 		percent := percentOf(f.Approved-submitted, submitted)
@@ -236,8 +237,8 @@ func (s *Server) approveBudget(ctx context.Context, in approveBudget, seen appro
 		return budgetApproved{}, err
 	}
 	return budgetApproved{
-		Approved: true, BudgetID: seen.ID, Department: seen.Department, FiscalYear: seen.Year, ApprovedAmount: dollars(seen.Approved), ApprovedBy: seen.Approver,
-		Message: fmt.Sprintf("The %d budget of %s has been approved with %s.", seen.Year, seen.Department, money(seen.Approved)),
+		Approved: true, BudgetID: seen.ID, Department: seen.Department, FiscalYear: seen.Year, ApprovedAmount: money.Dollars(seen.Approved), ApprovedBy: seen.Approver,
+		Message: fmt.Sprintf("The %d budget of %s has been approved with %s.", seen.Year, seen.Department, money.Text(seen.Approved, "USD")),
 	}, nil
 }
 

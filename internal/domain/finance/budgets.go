@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/database"
+	"countersign.dev/internal/money"
 	"countersign.dev/internal/tool"
 )
 
@@ -64,14 +65,14 @@ func (r budgetRow) budget(quarter string) Budget {
 	}
 	var allocated, spent int64
 	for i, n := range r.Quarters {
-		q := Quarter{fmt.Sprintf("Q%d", n), dollars(r.AllocatedCents[i]), dollars(r.SpentCents[i])}
+		q := Quarter{fmt.Sprintf("Q%d", n), money.Dollars(r.AllocatedCents[i]), money.Dollars(r.SpentCents[i])}
 		if quarter != "" && quarter != q.Quarter {
 			continue
 		}
 		b.Quarters = append(b.Quarters, q)
 		allocated, spent = allocated+r.AllocatedCents[i], spent+r.SpentCents[i]
 	}
-	b.AllocatedAmount, b.SpentAmount, b.RemainingAmount = dollars(allocated), dollars(spent), dollars(allocated-spent)
+	b.AllocatedAmount, b.SpentAmount, b.RemainingAmount = money.Dollars(allocated), money.Dollars(spent), money.Dollars(allocated-spent)
 	if allocated > 0 {
 		b.UtilizationPct = percentOf(spent, allocated)
 	}

@@ -2,10 +2,10 @@ package finance
 
 import (
 	"context"
-	"strings"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
+	"countersign.dev/internal/money"
 	"countersign.dev/internal/tool"
 )
 
@@ -40,15 +40,7 @@ type deletionPreview struct {
 // Message is the question that the person answers.
 func (c deletionPreview) Message() tool.Sentence {
 	return tool.Say("Delete invoice %s of %s (%s, %s, %s, due %s)?\n\nIt will no longer be listed or paid, and this cannot be undone.",
-		c.InvoiceNumber, c.VendorName, tool.Plain(amount(c.cents, c.Currency)), tool.Listed(c.Department), c.Status, c.DueDate)
-}
-
-// amount writes an amount with its currency; dollars have their sign.
-func amount(cents int64, currency string) string {
-	if currency == "USD" {
-		return money(cents)
-	}
-	return strings.Replace(money(cents), "$", currency+" ", 1)
+		c.InvoiceNumber, c.VendorName, tool.Plain(money.Text(c.cents, c.Currency)), tool.Listed(c.Department), c.Status, c.DueDate)
 }
 
 // deletionPrecondition must still hold when the deletion is approved.
@@ -82,7 +74,7 @@ func (s *Server) previewDeletion(ctx context.Context, in deleteInvoice) (deletio
 	case i.Status == "approved" || i.Status == "paid":
 		return deletionPreview{}, deletionPrecondition{}, errNotDeletable.New("Invoice %s of %s cannot be deleted: it is %s.", i.Number, i.Vendor, i.Status).With("status", i.Status)
 	}
-	preview := deletionPreview{i.ID, i.Number, i.Vendor, dollars(i.Cents), i.Currency, i.Department, i.Status, i.Due, in.Reason, i.Cents}
+	preview := deletionPreview{i.ID, i.Number, i.Vendor, money.Dollars(i.Cents), i.Currency, i.Department, i.Status, i.Due, in.Reason, i.Cents}
 	return preview, i, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/money"
 	"countersign.dev/internal/tool"
 )
 
@@ -52,7 +53,7 @@ type reportRow struct {
 }
 
 func (r reportRow) report() ExpenseReport {
-	r.TotalAmount = dollars(r.TotalCents)
+	r.TotalAmount = money.Dollars(r.TotalCents)
 	return r.ExpenseReport
 }
 
@@ -145,7 +146,7 @@ func (s *Server) items(ctx context.Context, report string) ([]ExpenseItem, error
 	rows, err := database.Rows[itemRow](ctx, s.db, findItems, report)
 	items := make([]ExpenseItem, 0, len(rows))
 	for _, row := range rows {
-		row.Amount = dollars(row.AmountCents)
+		row.Amount = money.Dollars(row.AmountCents)
 		items = append(items, row.ExpenseItem)
 	}
 	return items, err

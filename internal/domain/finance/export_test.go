@@ -7,9 +7,3 @@ func (s *Server) SetClock(now func() time.Time) { s.now = now }
 
 // Spread is how an approved amount is divided among quarters.
 var Spread = distribute
-
-// Money is how messages write an amount.
-var Money = money
-
-// Amount is how cards write an amount with its currency.
-var Amount = amount

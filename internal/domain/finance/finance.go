@@ -2,7 +2,6 @@ package finance
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/money"
 	"countersign.dev/internal/tool"
 )
 
@@ -28,11 +28,11 @@ func (s *Server) Receipts() tool.ReceiptStores { return tool.OneStore(database.N
 // Ready reports whether the store can be read and holds a company. A database
 // that answers but is empty, or the wrong one, is not ready.
 func (s *Server) Ready(ctx context.Context) error {
-	money, err := database.Probe(ctx, s.db, `select finance.holds_money()`)
+	holds, err := database.Probe(ctx, s.db, `select finance.holds_money()`)
 	if err != nil {
 		return err
 	}
-	if !money {
+	if !holds {
 		return fault.ServiceDown.New("The finance database holds no budgets or no invoices.")
 	}
 	return nil
@@ -83,42 +83,20 @@ func (s *Server) today() string { return s.now().UTC().Format(time.DateOnly) }
 // words normalizes a filter: single spaces between words, none around them.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// maxDollars bounds the amounts that are accepted: up to it a float64 represents
-// every cent.
-const maxDollars = 1e12
-
 // wholeCents converts an amount that will be stored. More than two decimals, or
-// more than maxDollars, is INVALID_INPUT.
+// more than [money.Max], is INVALID_INPUT.
 func wholeCents(field string, dollars float64) (int64, error) {
-	cents := math.Round(dollars * 100)
+	cents, whole := money.Cents(dollars)
 	switch {
-	case dollars > maxDollars:
+	case dollars > money.Max:
 		return 0, fault.InvalidInput.New("That amount is larger than any budget can be.").Suggest("Check %s: it is an amount in US dollars.", field).Fields(field)
-	case math.Abs(dollars*100-cents) > 1e-3, cents == 0 && dollars > 0:
+	case !whole:
 		return 0, fault.InvalidInput.New("An amount has two decimals at most.").Suggest("Round %s to whole cents.", field).Fields(field)
 	}
-	return int64(cents), nil
+	return cents, nil
 }
-
-// dollars converts an amount to dollars, as JSON has it.
-func dollars(cents int64) float64 { return float64(cents) / 100 }
 
 // percentOf is how much part is of whole, in per cent with one decimal.
 func percentOf(part, whole int64) float64 {
 	return math.Round(float64(part)/float64(whole)*1000) / 10
-}
-
-// money writes an amount for people: $980,000 or $385.50.
-func money(cents int64) string {
-	if cents < 0 {
-		return "-" + money(-cents)
-	}
-	whole := fmt.Sprint(cents / 100)
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if cents%100 != 0 {
-		whole += fmt.Sprintf(".%02d", cents%100)
-	}
-	return "$" + whole
 }

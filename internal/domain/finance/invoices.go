@@ -8,6 +8,7 @@ import (
 
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/money"
 	"countersign.dev/internal/tool"
 )
 
@@ -122,7 +123,7 @@ func (s *Server) listInvoices(ctx context.Context, in listInvoices, w tool.Windo
 			words(in.InvoiceNumber), in.DueBefore, atLeast(in.MinAmount), atMost(in.MaxAmount), of.few, of.some, of.many, in.DueFrom, w.Limit)
 		invoices = make([]Invoice, 0, len(rows))
 		for _, row := range rows {
-			row.Amount = dollars(row.AmountCents)
+			row.Amount = money.Dollars(row.AmountCents)
 			invoices = append(invoices, row.Invoice)
 		}
 		return err
@@ -199,17 +200,14 @@ func atLeast(dollars *float64) *int64 { return bound(dollars, math.Ceil) }
 
 func atMost(dollars *float64) *int64 { return bound(dollars, math.Floor) }
 
-// bound rounds to the inside of the range, except for a difference that is only
-// the rounding error of binary fractions.
+// bound rounds what is no whole number of cents to the inside of the range.
 func bound(dollars *float64, inside func(float64) float64) *int64 {
 	if dollars == nil {
 		return nil
 	}
-	exact := min(*dollars*100, 1<<53)
-	cents := math.Round(exact)
-	if math.Abs(cents-exact) > 1e-4 {
-		cents = inside(exact)
+	cents, whole := money.Cents(*dollars)
+	if !whole {
+		cents = int64(inside(min(*dollars*100, 1<<53)))
 	}
-	whole := int64(cents)
-	return &whole
+	return &cents
 }

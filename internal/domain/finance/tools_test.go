@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/testkit/domaintest"
 )
 
@@ -231,23 +230,6 @@ func TestExpenseReports(t *testing.T) {
 				math.Abs(got.TotalAmount-float64(want.Total())/100) > 1e-9 || math.Abs(sum-got.TotalAmount) > 1e-9 || len(got.Items) != len(want.Items) {
 				t.Errorf("%v: got %+v", in, got)
 			}
-		}
-	}
-}
-
-func TestMoneyIsWrittenForPeople(t *testing.T) {
-	t.Parallel()
-	for cents, want := range map[int64]string{0: "$0", 5: "$0.05", 38_550: "$385.50", 98_000_000: "$980,000", -1_234_567_89: "-$1,234,567.89", 100_000: "$1,000"} {
-		if got := finance.Money(cents); got != want {
-			t.Errorf("%d: got %s, want %s", cents, got, want)
-		}
-	}
-}
-
-func TestCardsWriteTheCurrencyOfTheInvoice(t *testing.T) {
-	for currency, want := range map[string]string{"USD": "$1,200.50", "EUR": "EUR 1,200.50"} {
-		if got := finance.Amount(120_050, currency); got != want {
-			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }

@@ -74,6 +74,15 @@ func TestApprovalStoresWhatItSays(t *testing.T) {
 	}
 }
 
+// Every amount of whole cents can be approved, and no other.
+func TestApprovedAmountsAreWholeCents(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	eve := h.As("eve.thompson")
+	h.Pending(eve, "approve_budget", args{"department": "Marketing", "amount": 632_265_518_394.20})
+	h.Refused(eve, "INVALID_INPUT", "approve_budget", args{"department": "Marketing", "amount": 1.0000049})
+}
+
 func TestBudgetWithoutQuartersIsNotApproved(t *testing.T) {
 	t.Parallel()
 	h := open(t)

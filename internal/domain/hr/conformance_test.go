@@ -103,6 +103,7 @@ func domain() conformance.Domain {
 			conformance.Refuse("INVALID_INPUT", "alice.chen", "update_salary", args{"employee_id": id("EMP010"), "new_salary": 1}),
 			conformance.Refuse("INVALID_INPUT", "alice.chen", "update_salary", args{"employee_id": marcus, "new_salary": 1.005}),
 			conformance.Refuse("INVALID_INPUT", "alice.chen", "update_salary", args{"employee_id": marcus, "new_salary": 1e-9}),
+			conformance.Refuse("INVALID_INPUT", "alice.chen", "update_salary", args{"employee_id": marcus, "new_salary": 150_000.0000005}),
 			conformance.Refuse("INVALID_INPUT", "alice.chen", "update_salary", args{"employee_id": marcus, "new_salary": 1, "effective_date": "2026-04-01"}),
 			conformance.Refuse("INVALID_INPUT", "nina.patel", "get_performance_reviews", args{"employee_id": id("EMP051")}),
 			conformance.Refuse("VALIDATION_ERROR", "alice.chen", "get_employee", args{"employee_id": "ABC123"}),

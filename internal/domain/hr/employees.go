@@ -8,6 +8,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/money"
 	"countersign.dev/internal/tool"
 )
 
@@ -45,7 +46,7 @@ type employeeRow struct {
 }
 
 func (r employeeRow) employee() Employee {
-	r.Salary = access.NewSensitive(dollars(r.SalaryCents))
+	r.Salary = access.NewSensitive(money.Dollars(r.SalaryCents))
 	return r.Employee
 }
 

@@ -100,6 +100,3 @@ func (s *Server) scope(ctx context.Context) (treeRange, error) {
 	found, _, err := database.Row[treeRange](ctx, s.db, findScope)
 	return found, err
 }
-
-// dollars converts an amount to dollars, as JSON has it.
-func dollars(cents int64) float64 { return float64(cents) / 100 }

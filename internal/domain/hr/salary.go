@@ -10,6 +10,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/money"
 	"countersign.dev/internal/tool"
 )
 
@@ -52,7 +53,7 @@ type salaryPreview struct {
 func (c salaryPreview) Message() tool.Sentence {
 	verb, from, change := "changes", tool.Plain(access.Hidden), tool.Plain("")
 	if !c.CurrentSalary.Masked {
-		verb, from = "raises", tool.Plain(money(c.CurrentSalary.Value))
+		verb, from = "raises", tool.Plain(money.TextOf(c.CurrentSalary.Value, "USD"))
 		if c.NewSalary < c.CurrentSalary.Value {
 			verb = "lowers"
 		}
@@ -61,7 +62,7 @@ func (c salaryPreview) Message() tool.Sentence {
 		}
 	}
 	message := tool.Say("This %s the annual salary of %s (%s) from %s to %s%s.\nIt applies at once; only another salary change can undo it.",
-		tool.Plain(verb), tool.Listed(c.EmployeeName), c.EmployeeEmail, from, tool.Plain(money(c.NewSalary)), change)
+		tool.Plain(verb), tool.Listed(c.EmployeeName), c.EmployeeEmail, from, tool.Plain(money.TextOf(c.NewSalary, "USD")), change)
 	if c.Warning != "" {
 		message = message.Then("\nWarning: %s", tool.Plain(c.Warning))
 	}
@@ -103,12 +104,11 @@ func (s *Server) previewSalary(ctx context.Context, in salaryInput) (salaryPrevi
 
 // checkSalary applies the rules about values, and returns the amount in cents.
 func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error) {
-	exact := in.NewSalary * 100
-	cents = int64(math.Round(exact))
+	cents, whole := money.Cents(in.NewSalary)
 	switch {
 	case e.Self:
 		return 0, fault.InvalidInput.New("You cannot change your own salary.").Suggest("Ask someone else with the role hr-write or executive to change it.").Fields("employee_id")
-	case math.Abs(exact-float64(cents)) > 1e-4, cents == 0 && exact > 0:
+	case !whole:
 		return 0, fault.InvalidInput.New("A salary is given in whole cents.").Instruct("Round new_salary to whole cents.").Fields("new_salary")
 	case cents == e.SalaryCents:
 		return 0, fault.InvalidInput.New("Nothing would change: that is %s's salary already.", e.Name).Instruct("Check new_salary: it is the new amount a year, not the difference.").Fields("new_salary")
@@ -125,7 +125,7 @@ func (s *Server) today() string { return s.now().UTC().Format(time.DateOnly) }
 func (in salaryInput) preview(e subject, cents int64, today string) salaryPreview {
 	preview := salaryPreview{
 		EmployeeID: e.ID, EmployeeName: e.Name, EmployeeEmail: e.Email, Department: e.Department, JobTitle: e.Title,
-		CurrentSalary: access.NewSensitive(dollars(e.SalaryCents)), NewSalary: dollars(cents), Change: access.NewSensitive(dollars(cents - e.SalaryCents)),
+		CurrentSalary: access.NewSensitive(money.Dollars(e.SalaryCents)), NewSalary: money.Dollars(cents), Change: access.NewSensitive(money.Dollars(cents - e.SalaryCents)),
 		GradeRange: e.gradeRange() + " (" + e.Grade + ")", EffectiveDate: today, Reason: in.Reason,
 	}
 	if e.SalaryCents > 0 {
@@ -139,7 +139,7 @@ func (in salaryInput) preview(e subject, cents int64, today string) salaryPrevie
 func (in salaryInput) warning(e subject, cents int64, today string) string {
 	var warnings []string
 	if cents < e.MinCents || cents > e.MaxCents {
-		warnings = append(warnings, fmt.Sprintf("%s is outside the range of grade %s (%s).", money(dollars(cents)), e.Grade, e.gradeRange()))
+		warnings = append(warnings, fmt.Sprintf("%s is outside the range of grade %s (%s).", money.Text(cents, "USD"), e.Grade, e.gradeRange()))
 	}
 	if in.EffectiveDate != "" && in.EffectiveDate < today {
 		warnings = append(warnings, fmt.Sprintf("It does not count back to %s: it applies from today.", in.EffectiveDate))
@@ -149,7 +149,7 @@ func (in salaryInput) warning(e subject, cents int64, today string) string {
 
 // gradeRange is what people of the same grade usually earn, as text.
 func (s subject) gradeRange() string {
-	return money(dollars(s.MinCents)) + " to " + money(dollars(s.MaxCents))
+	return money.Text(s.MinCents, "USD") + " to " + money.Text(s.MaxCents, "USD")
 }
 
 const setSalary = `
@@ -159,25 +159,8 @@ func (s *Server) updateSalary(ctx context.Context, _ salaryInput, seen salaryPre
 	if err := database.ExecOne(ctx, s.db, setSalary, seen.ID, seen.NewCents); err != nil {
 		return salaryChanged{}, err
 	}
-	amount := dollars(seen.NewCents)
 	return salaryChanged{
-		Updated: true, EmployeeID: seen.ID, EmployeeName: seen.Name, OldSalary: access.NewSensitive(dollars(seen.OldCents)), NewSalary: amount,
-		Message: fmt.Sprintf("The annual salary of %s is now %s.", seen.Name, money(amount)),
+		Updated: true, EmployeeID: seen.ID, EmployeeName: seen.Name, OldSalary: access.NewSensitive(money.Dollars(seen.OldCents)), NewSalary: money.Dollars(seen.NewCents),
+		Message: fmt.Sprintf("The annual salary of %s is now %s.", seen.Name, money.Text(seen.NewCents, "USD")),
 	}, nil
-}
-
-// money writes an amount for people: $395,000 or $395,000.50.
-func money(amount float64) string {
-	text := strings.TrimSuffix(fmt.Sprintf("%.2f", math.Abs(amount)), ".00")
-	whole, cents, _ := strings.Cut(text, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if cents != "" {
-		whole += "." + cents
-	}
-	if amount < 0 {
-		return "-$" + whole
-	}
-	return "$" + whole
 }

@@ -3,21 +3,15 @@ package sales
 import (
 	"context"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/money"
 	"countersign.dev/internal/tool"
 )
 
-// The bounds of closing a deal. A float64 represents every cent up to maxValue
-// and far beyond.
-const (
-	maxValue      = 1e12
-	maxLossReason = 1000 // characters
-)
+const maxLossReason = 1000 // characters
 
 type closeDeal struct {
 	DealID      string   `json:"deal_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid deal IDs." via:"list_deals" field:"from=list_deals:_id" tell:"I find no deal with that id."`
@@ -38,12 +32,17 @@ func (in closeDeal) check() error {
 		return fault.InvalidInput.New("A reason is kept of lost deals only: please ask again without one.").Instruct("Call again without loss_reason, or with outcome lost.").Fields("loss_reason")
 	case utf8.RuneCountInString(in.LossReason) > maxLossReason:
 		return fault.InvalidInput.New("The reason for the loss is longer than %d characters.", maxLossReason).Instruct("Shorten loss_reason.").Fields("loss_reason")
-	case in.ActualValue != nil && *in.ActualValue > maxValue:
-		return fault.InvalidInput.New("The final value is more than %s.", money("USD", maxValue)).Instruct("Check actual_value.").Fields("actual_value")
-	case in.ActualValue != nil && math.Round(*in.ActualValue*100)/100 != *in.ActualValue:
+	case in.ActualValue != nil && *in.ActualValue > money.Max:
+		return fault.InvalidInput.New("The final value is more than %s.", money.TextOf(money.Max, "USD")).Instruct("Check actual_value.").Fields("actual_value")
+	case in.ActualValue != nil && !wholeCents(*in.ActualValue):
 		return fault.InvalidInput.New("The final value has more than two decimals.").Instruct("Round actual_value to cents.").Fields("actual_value")
 	}
 	return nil
+}
+
+func wholeCents(amount float64) bool {
+	_, whole := money.Cents(amount)
+	return whole
 }
 
 // closingPreview is shown before a deal is closed.
@@ -67,8 +66,8 @@ type closingPreview struct {
 // the deal's value.
 func (c closingPreview) Message() tool.Sentence {
 	question := tool.Say("Close deal %s (%s, at the %s stage, valued at %s) as %s",
-		c.DealName, c.CustomerName, strings.ToLower(c.CurrentStage), tool.Plain(money(c.Currency, c.CurrentValue)), c.Outcome)
-	amount := tool.Plain(money(c.Currency, c.ActualValue))
+		c.DealName, c.CustomerName, strings.ToLower(c.CurrentStage), tool.Plain(money.TextOf(c.CurrentValue, c.Currency)), c.Outcome)
+	amount := tool.Plain(money.TextOf(c.ActualValue, c.Currency))
 	switch {
 	case c.Outcome == "lost":
 		question = question.Then("?")
@@ -168,7 +167,7 @@ func (s *Server) closeDeal(ctx context.Context, in closeDeal, seen dealPrecondit
 	out.Message = fmt.Sprintf("Deal %s has been closed as lost.", d.DealName)
 	if c.Stage == StageWon {
 		c.Probability = 100
-		out.Message = fmt.Sprintf("Deal %s has been closed as won for %s.", d.DealName, money(d.Currency, c.Value))
+		out.Message = fmt.Sprintf("Deal %s has been closed as won for %s.", d.DealName, money.TextOf(c.Value, d.Currency))
 	}
 	return out, s.store.CloseDeal(ctx, scope, c)
 }
@@ -178,20 +177,4 @@ func joined(notes, more string) string {
 		return notes + more
 	}
 	return notes + "\n" + more
-}
-
-// money writes an amount for people: $1,200,000 or EUR 84,999.50.
-func money(currency string, amount float64) string {
-	text := strings.TrimSuffix(strconv.FormatFloat(amount, 'f', 2, 64), ".00")
-	whole, cents, _ := strings.Cut(text, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if cents != "" {
-		whole += "." + cents
-	}
-	if currency == "USD" {
-		return "$" + whole
-	}
-	return currency + " " + whole
 }

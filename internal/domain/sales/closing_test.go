@@ -7,14 +7,6 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-func TestMoneyIsReadable(t *testing.T) {
-	for amount, want := range map[float64]string{0: "$0", 999: "$999", 1000: "$1,000", 84999.5: "$84,999.50", 1_200_000: "$1,200,000", 1e12: "$1,000,000,000,000"} {
-		if got := money("USD", amount); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
-
 func TestClosingRules(t *testing.T) {
 	value := func(v float64) *float64 { return &v }
 	for name, c := range map[string]struct {
