@@ -10,13 +10,11 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
-
 	"countersign.dev/internal/domain/codesearch/checkout"
+	"countersign.dev/internal/domain/codesearch/ignore"
 )
 
 // found is a file that may be indexed.
@@ -30,9 +28,8 @@ type found struct {
 // leads out of it, without what .gitignore files exclude.
 type walker struct {
 	root     *os.Root
-	within   []string // the folder's path in the repository that it is a part of
-	patterns []gitignore.Pattern
-	matcher  gitignore.Matcher
+	within   string // the folder's path in the repository that it is a part of
+	patterns ignore.Patterns
 	files    []found
 	skipped  int
 }
@@ -41,7 +38,9 @@ type walker struct {
 func walk(ctx context.Context, root *os.Root) (*walker, error) {
 	w := &walker{root: root}
 	w.above(root.Name())
-	w.exclude(".git/info/exclude", nil)
+	if w.within == "" {
+		w.patterns.Add(".", excludes(root.OpenFile, "."))
+	}
 	err := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -67,27 +66,37 @@ func (w *walker) above(folder string) {
 	if !ok || len(within) == 0 {
 		return
 	}
-	w.add(readOutside(top, ".git/info/exclude"), nil)
+	w.patterns.Add(".", excludes(os.OpenFile, top))
 	for i := range within {
-		w.add(readOutside(top, append(slices.Clone(within[:i]), ".gitignore")...), within[:i])
+		w.patterns.Add(path.Join(within[:i]...), gitignore(os.Lstat, os.OpenFile, filepath.Join(top, filepath.Join(within[:i]...))))
+		if w.patterns.Ignored(path.Join(within[:i+1]...), true) {
+			w.patterns = ignore.Patterns{}
+			return
+		}
 	}
-	if w.matcher != nil && w.matcher.Match(within, true) {
-		w.patterns, w.matcher = nil, nil
-		return
-	}
-	w.within = within
+	w.within = path.Join(within...)
 }
 
-// readOutside reads a file of a folder that is not indexed, or nothing.
-func readOutside(folder string, path ...string) []byte {
-	text, _ := readRegular(os.OpenFile, filepath.Join(append([]string{folder}, path...)...)) // it excludes nothing then
+// excludes reads what a repository's own settings exclude.
+func excludes(open opener, top string) []byte {
+	text, _ := readRegular(open, filepath.Join(top, ".git", "info", "exclude")) // it excludes nothing then
+	return text
+}
+
+// gitignore reads the patterns of a folder. git does not follow a link there.
+func gitignore(lstat func(name string) (fs.FileInfo, error), open opener, folder string) []byte {
+	name := filepath.Join(folder, ".gitignore")
+	if info, err := lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, _ := readRegular(open, name) // it excludes nothing then
 	return text
 }
 
 // folder decides whether to enter a folder.
 func (w *walker) folder(name string) error {
 	if name == "." {
-		w.exclude(".gitignore", nil)
+		w.enter(name)
 		return nil
 	}
 	base := path.Base(name)
@@ -97,8 +106,13 @@ func (w *walker) folder(name string) error {
 	if _, err := w.root.Lstat(path.Join(name, ".git")); err == nil { // another repository
 		return fs.SkipDir
 	}
-	w.exclude(path.Join(name, ".gitignore"), strings.Split(name, "/"))
+	w.enter(name)
 	return nil
+}
+
+// enter adds the patterns of a folder.
+func (w *walker) enter(name string) {
+	w.patterns.Add(path.Join(w.within, name), gitignore(w.root.Lstat, w.root.OpenFile, filepath.FromSlash(name)))
 }
 
 func (w *walker) file(name string, d fs.DirEntry) error {
@@ -115,28 +129,7 @@ func (w *walker) file(name string, d fs.DirEntry) error {
 }
 
 func (w *walker) ignored(name string, folder bool) bool {
-	return w.matcher != nil && w.matcher.Match(slices.Concat(w.within, strings.Split(name, "/")), folder)
-}
-
-// exclude adds the patterns of a file, if it is there, to those of the folders
-// above.
-func (w *walker) exclude(file string, domain []string) {
-	text, err := readRegular(w.root.OpenFile, filepath.FromSlash(file))
-	if err == nil {
-		w.add(text, slices.Concat(w.within, domain))
-	}
-}
-
-// add adds the patterns of a text.
-func (w *walker) add(text []byte, domain []string) {
-	for line := range bytes.Lines(text) {
-		pattern := strings.TrimRight(string(line), "\r\n")
-		if strings.TrimSpace(pattern) == "" || strings.HasPrefix(pattern, "#") {
-			continue
-		}
-		w.patterns = append(w.patterns, gitignore.ParsePattern(pattern, domain))
-	}
-	w.matcher = gitignore.NewMatcher(w.patterns)
+	return w.patterns.Ignored(path.Join(w.within, name), folder)
 }
 
 // texts reads files, those of one folder after each other without opening the folders
