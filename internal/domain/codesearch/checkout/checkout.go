@@ -57,20 +57,7 @@ func At(folder string) (c State) {
 	if !ok {
 		return c
 	}
-	git := filepath.Join(root, ".git")
-	if text, err := read(git); err == nil { // a worktree: gitdir: PATH
-		git = strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
-		if !filepath.IsAbs(git) {
-			git = filepath.Join(root, git)
-		}
-	}
-	common := git
-	if text, err := read(filepath.Join(git, "commondir")); err == nil {
-		common = strings.TrimSpace(string(text))
-		if !filepath.IsAbs(common) {
-			common = filepath.Join(git, common)
-		}
-	}
+	git, common := folders(root)
 	head, err := read(filepath.Join(git, "HEAD"))
 	if err != nil {
 		return c
@@ -84,6 +71,34 @@ func At(folder string) (c State) {
 	}
 	c.Remote, c.Within, c.objects = remoteOf(filepath.Join(common, "config")), within, filepath.Join(common, "objects")
 	return c
+}
+
+// folders finds git's own folder of a repository or a worktree, and the one that all
+// worktrees of a repository have in common.
+func folders(root string) (git, common string) {
+	git = filepath.Join(root, ".git")
+	if text, err := read(git); err == nil { // a worktree: gitdir: PATH
+		git = strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
+		if !filepath.IsAbs(git) {
+			git = filepath.Join(root, git)
+		}
+	}
+	common = git
+	if text, err := read(filepath.Join(git, "commondir")); err == nil {
+		common = strings.TrimSpace(string(text))
+		if !filepath.IsAbs(common) {
+			common = filepath.Join(git, common)
+		}
+	}
+	return git, common
+}
+
+// Excludes reads the patterns of files that a repository ignores beside those of its
+// .gitignore files. It is for the root of the repository, or of a worktree of one.
+func Excludes(root string) []byte {
+	_, common := folders(root)
+	text, _ := read(filepath.Join(common, "info", "exclude")) // it excludes nothing then
+	return text
 }
 
 // refOf reads a branch: a file of its own, or a line of packed-refs.

@@ -120,6 +120,21 @@ func TestWalkIgnoresAsGit(t *testing.T) {
 	}
 }
 
+// TestWorktreeHasTheRepositorysPatterns: its own folder of git is elsewhere. A part of it has
+// them, too.
+func TestWorktreeHasTheRepositorysPatterns(t *testing.T) {
+	repository, worktree := t.TempDir(), filepath.Join(t.TempDir(), "w")
+	testkit.Git(t, repository, "init", "--quiet")
+	testkit.Git(t, repository, "commit", "--quiet", "--allow-empty", "--message=one")
+	testkit.Git(t, repository, "worktree", "add", "--quiet", worktree)
+	put(t, repository, ".git/info/exclude", "mine.txt\n/src/a.go\n")
+	for _, name := range []string{"mine.txt", "src/mine.txt", "src/a.go", "src/b.go"} {
+		put(t, worktree, name, "text\n")
+	}
+	asGit(t, worktree)
+	asGit(t, filepath.Join(worktree, "src"))
+}
+
 // TestLinkHasNoPatterns: git does not follow a .gitignore that is a link.
 func TestLinkHasNoPatterns(t *testing.T) {
 	root := t.TempDir()

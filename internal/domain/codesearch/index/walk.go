@@ -38,9 +38,6 @@ type walker struct {
 func walk(ctx context.Context, root *os.Root) (*walker, error) {
 	w := &walker{root: root}
 	w.above(root.Name())
-	if w.within == "" {
-		w.patterns.Add(".", excludes(root.OpenFile, "."))
-	}
 	err := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -59,14 +56,14 @@ func walk(ctx context.Context, root *os.Root) (*walker, error) {
 	return w, err
 }
 
-// above adds what the repository excludes that the folder is a part of, unless that
+// above adds what the repository excludes that the folder is, or is a part of, unless that
 // excludes the folder itself: somebody has named it.
 func (w *walker) above(folder string) {
 	top, within, ok := checkout.Repository(folder)
-	if !ok || len(within) == 0 {
+	if !ok {
 		return
 	}
-	w.patterns.Add(".", excludes(os.OpenFile, top))
+	w.patterns.Add(".", checkout.Excludes(top))
 	for i := range within {
 		w.patterns.Add(path.Join(within[:i]...), gitignore(os.Lstat, os.OpenFile, filepath.Join(top, filepath.Join(within[:i]...))))
 		if w.patterns.Ignored(path.Join(within[:i+1]...), true) {
@@ -75,12 +72,6 @@ func (w *walker) above(folder string) {
 		}
 	}
 	w.within = path.Join(within...)
-}
-
-// excludes reads what a repository's own settings exclude.
-func excludes(open opener, top string) []byte {
-	text, _ := readRegular(open, filepath.Join(top, ".git", "info", "exclude")) // it excludes nothing then
-	return text
 }
 
 // gitignore reads the patterns of a folder. git does not follow a link there.
