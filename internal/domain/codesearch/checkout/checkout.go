@@ -94,11 +94,15 @@ func folders(root string) (git, common string) {
 }
 
 // Excludes reads the patterns of files that a repository ignores beside those of its
-// .gitignore files. It is for the root of the repository, or of a worktree of one.
-func Excludes(root string) []byte {
+// .gitignore files, and whether all of them are for any case of letters. It is for the root
+// of the repository, or of a worktree of one.
+func Excludes(root string) (patterns []byte, anyCase bool) {
 	_, common := folders(root)
-	text, _ := read(filepath.Join(common, "info", "exclude")) // it excludes nothing then
-	return text
+	patterns, _ = read(filepath.Join(common, "info", "exclude")) // it excludes nothing then
+	for _, value := range settings(filepath.Join(common, "config"), "[core]", "ignorecase") {
+		anyCase = slices.Contains([]string{"true", "yes", "on", "1", ""}, strings.ToLower(value))
+	}
+	return patterns, anyCase
 }
 
 // refOf reads a branch: a file of its own, or a line of packed-refs.
@@ -128,25 +132,30 @@ var github = regexp.MustCompile(`^(?:https://(?:[^@/]*@)?|git@|ssh://git@)github
 // remoteOf returns the page of the remote "origin" when it is on GitHub. An
 // address's user and password are left out.
 func remoteOf(config string) string {
-	text, err := read(config)
-	if err != nil {
-		return ""
-	}
-	origin := false
-	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
-		line := strings.TrimSpace(s.Text())
-		if strings.HasPrefix(line, "[") {
-			origin = line == `[remote "origin"]`
-			continue
-		}
-		key, value, _ := strings.Cut(line, "=")
-		if origin && strings.TrimSpace(key) == "url" {
-			if m := github.FindStringSubmatch(strings.TrimSpace(value)); m != nil {
-				return "https://github.com/" + m[1]
-			}
+	for _, value := range settings(config, `[remote "origin"]`, "url") {
+		if m := github.FindStringSubmatch(value); m != nil {
+			return "https://github.com/" + m[1]
 		}
 	}
 	return ""
+}
+
+// settings are the values of a key in a section of a configuration.
+func settings(config, section, key string) (values []string) {
+	text, _ := read(config) // it says nothing then
+	within := false
+	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
+		line := strings.TrimSpace(s.Text())
+		if strings.HasPrefix(line, "[") {
+			within = line == section
+			continue
+		}
+		name, value, _ := strings.Cut(line, "=")
+		if within && strings.EqualFold(strings.TrimSpace(name), key) {
+			values = append(values, strings.TrimSpace(value))
+		}
+	}
+	return values
 }
 
 // maxRead bounds what is read of any file.

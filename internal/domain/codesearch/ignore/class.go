@@ -5,9 +5,9 @@ import "strings"
 // set is the bytes that a class matches.
 type set [256]bool
 
-func (s *set) add(first, last byte) {
+func (s *set) add(first, last byte, anyCase AnyCase) {
 	for c := int(first); c <= int(last); c++ {
-		s[c] = true
+		s[c], s[anyCase.byte(byte(c))] = true, true
 	}
 }
 
@@ -19,8 +19,8 @@ var named = map[string]string{
 
 // class reads the class whose [ is before the text, and returns what is after its ]. One that
 // does not end, or has an unknown name in it, is none.
-func class(text string) (s set, rest string, ok bool) {
-	r := reader{rest: text, ok: true}
+func class(text string, anyCase AnyCase) (s set, rest string, ok bool) {
+	r := reader{rest: text, ok: true, anyCase: anyCase}
 	negated := strings.HasPrefix(text, "!") || strings.HasPrefix(text, "^")
 	if negated {
 		r.next()
@@ -39,8 +39,9 @@ func class(text string) (s set, rest string, ok bool) {
 
 // reader reads a class. It is not ok after the end of the pattern.
 type reader struct {
-	rest string
-	ok   bool
+	rest    string
+	ok      bool
+	anyCase AnyCase
 }
 
 func (r *reader) next() (c byte) {
@@ -63,7 +64,7 @@ func (r *reader) member(s *set, before byte) byte {
 		if c = r.next(); c == '\\' {
 			c = r.next()
 		}
-		s.add(before, c)
+		s.add(before, c, r.anyCase)
 		return 0
 	case c == '[' && strings.HasPrefix(r.rest, ":"):
 		name, after, ended := strings.Cut(r.rest[1:], "]")
@@ -74,10 +75,10 @@ func (r *reader) member(s *set, before byte) byte {
 		ranges, known := named[name]
 		r.rest, r.ok = after, ended && known
 		for ; ranges != ""; ranges = ranges[2:] {
-			s.add(ranges[0], ranges[1])
+			s.add(ranges[0], ranges[1], r.anyCase)
 		}
 		return 0
 	}
-	s.add(c, c)
+	s[c] = true // in any case, too: as git, which then finds a capital letter in ranges only
 	return c
 }

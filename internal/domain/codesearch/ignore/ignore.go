@@ -11,7 +11,13 @@ import (
 )
 
 // Patterns are those of a repository's files, for a walk from its top. The zero value has none.
-type Patterns struct{ files []file }
+type Patterns struct {
+	AnyCase AnyCase // is set before Add
+	files   []file
+}
+
+// AnyCase says that capital and small ASCII letters are the same, as git's core.ignoreCase does.
+type AnyCase bool
 
 // file is one of them.
 type file struct {
@@ -25,6 +31,7 @@ type pattern struct {
 	keep    bool // ! was before it
 	folders bool // / was after it: it matches folders only
 	names   bool // it matches the last name of a path, wherever that is
+	anyCase AnyCase
 }
 
 // Add adds the patterns of a file in a folder, whose path has slashes. They precede those that
@@ -32,12 +39,12 @@ type pattern struct {
 func (p *Patterns) Add(folder string, text []byte) {
 	var f file
 	if folder = path.Clean(folder); folder != "." {
-		f.below = folder + "/"
+		f.below = p.AnyCase.cased(folder) + "/"
 	}
 	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		if !bytes.HasPrefix(line, []byte("#")) {
-			f.patterns = append(f.patterns, parse(line))
+			f.patterns = append(f.patterns, parse(line, p.AnyCase))
 		}
 	}
 	p.files = slices.DeleteFunc(p.files, func(old file) bool { return !strings.HasPrefix(f.below, old.below) })
@@ -46,6 +53,7 @@ func (p *Patterns) Add(folder string, text []byte) {
 
 // Ignored reports whether git ignores a path whose folder it does not ignore.
 func (p *Patterns) Ignored(path string, folder bool) bool {
+	path = p.AnyCase.cased(path)
 	for _, f := range slices.Backward(p.files) {
 		below, ok := strings.CutPrefix(path, f.below)
 		if !ok {
@@ -60,10 +68,29 @@ func (p *Patterns) Ignored(path string, folder bool) bool {
 	return false
 }
 
+// cased is a text as it is compared. To git it is bytes.
+func (a AnyCase) cased(text string) string {
+	if !a {
+		return text
+	}
+	b := []byte(text)
+	for i := range b {
+		b[i] = a.byte(b[i])
+	}
+	return string(b)
+}
+
+func (a AnyCase) byte(c byte) byte {
+	if a && 'A' <= c && c <= 'Z' {
+		return c - 'A' + 'a'
+	}
+	return c
+}
+
 // wildcards are the bytes of a pattern that are not only themselves.
 const wildcards = `*?[\`
 
-func parse(line []byte) (p pattern) {
+func parse(line []byte, anyCase AnyCase) (p pattern) {
 	line, _, _ = bytes.Cut(line, []byte{0}) // git's texts end there
 	p.text, p.keep = strings.CutPrefix(trimmed(string(line)), "!")
 	p.text, p.folders = strings.CutSuffix(p.text, "/")
@@ -72,6 +99,8 @@ func parse(line []byte) (p pattern) {
 	if p.literal = strings.IndexAny(p.text, wildcards); p.literal < 0 {
 		p.literal = len(p.text)
 	}
+	p.anyCase = anyCase
+	p.text = anyCase.cased(p.text[:p.literal]) + p.text[p.literal:]
 	return p
 }
 
@@ -98,14 +127,14 @@ func (p *pattern) matches(path string, folder bool) bool {
 	}
 	rest := p.text[p.literal:]
 	if end, ok := strings.CutPrefix(rest, "*"); ok && p.names && !strings.ContainsAny(end, wildcards) { // most are so
-		return strings.HasSuffix(path, end)
+		return strings.HasSuffix(path, p.anyCase.cased(end))
 	}
-	return match(rest, path)
+	return match(rest, path, p.anyCase)
 }
 
 // match reports whether a pattern matches a whole path. The work grows with the product of
 // their lengths, however many stars a repository has in its patterns.
-func match(pattern, path string) bool {
+func match(pattern, path string, anyCase AnyCase) bool {
 	at := make(reached, len(path)+1)
 	at[0] = true
 	for i := 0; i < len(pattern); {
@@ -124,7 +153,7 @@ func match(pattern, path string) bool {
 		case '?':
 			at.one(path, func(c byte) bool { return c != '/' })
 		case '[':
-			set, rest, ok := class(pattern[end:])
+			set, rest, ok := class(pattern[end:], anyCase)
 			if !ok {
 				return false
 			}
@@ -136,9 +165,10 @@ func match(pattern, path string) bool {
 			}
 			c = pattern[end]
 			end++
-			fallthrough
+			at.one(path, func(other byte) bool { return other == c })
 		default:
-			at.one(path, func(other byte) bool { return c == other })
+			c = anyCase.byte(c)
+			at.one(path, func(other byte) bool { return other == c })
 		}
 		i = end
 	}

@@ -1,6 +1,7 @@
 package ignore
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -30,13 +31,14 @@ func FuzzIgnored(f *testing.F) {
 		}
 	}
 	for _, text := range []string{"*\n!*/\n!*.go", "foo/**/b\n**/[!a]\n", "\\#\n\\!\n\\*\n[]]\n[[]\n", "/a\r\nb/\n b \n!/foo/\n", "foo**\na-*\n!a-b\n", "[[:alpha:]-a]\n[b-a]\n[\\]]\n[a-\\b]\n", "\xef\xbb\xbf?\n???\n", "**/b/**\n***/a\n"} {
-		f.Add([]byte(text))
+		f.Add([]byte(text), false)
+		f.Add([]byte(strings.ToUpper(text)), true)
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Fuzz(func(t *testing.T, text []byte, anyCase bool) {
 		if err := os.WriteFile(filepath.Join(root, ".git/info/exclude"), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var p Patterns
+		p := Patterns{AnyCase: AnyCase(anyCase)}
 		p.Add(".", text)
 		var got []string
 		var walk func(folder string)
@@ -54,7 +56,7 @@ func FuzzIgnored(f *testing.F) {
 		}
 		walk(".")
 		slices.Sort(got)
-		want := strings.FieldsFunc(testkit.Git(t, root, "ls-files", "--others", "--exclude-standard", "-z"), func(r rune) bool { return r == 0 })
+		want := strings.FieldsFunc(testkit.Git(t, root, "-c", fmt.Sprint("core.ignoreCase=", anyCase), "ls-files", "--others", "--exclude-standard", "-z"), func(r rune) bool { return r == 0 })
 		if slices.Sort(want); !slices.Equal(got, want) {
 			t.Errorf("%q leaves %q, and git leaves %q", text, got, want)
 		}

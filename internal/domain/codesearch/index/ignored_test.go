@@ -99,6 +99,7 @@ func TestWalkIgnoresAsGit(t *testing.T) {
 		"bytes that are no characters":       {".gitignore": "?.txt\n??.txt\n"},
 		"one of several bytes":               {".gitignore": "[\xc3]\xb6.txt\n"},
 		"case":                               {".gitignore": "*.LOG\nKEEP/\n"},
+		"any case":                           {".gitignore": "*.LOG\nKEEP/\n[B]x\n[F-G]oo/\\Bar\n[[:upper:]]x\n", ".git/config": "[core]\n\trepositoryformatversion = 0\n\tignoreCase = true\n"},
 		"stars that are tried often":         {".gitignore": "*a*a*\n*o*b*r\nfoo/*/b*\n"},
 		"question marks":                     {".gitignore": "?x\nfoo?bar\nb/?\n"},
 		"files of the repository's own":      {".git/info/exclude": "*.log\nax\n", ".gitignore": "!a.log\n", "keep/.gitignore": "!*.log\n"},
@@ -160,6 +161,9 @@ func TestWalkIgnoresAsGitWhateverIsThere(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, uint64(seed)))
 			root := t.TempDir()
 			testkit.Git(t, root, "init", "--quiet")
+			if r.IntN(4) == 0 {
+				testkit.Git(t, root, "config", "core.ignorecase", "true")
+			}
 			folders := []string{""}
 			for range 6 {
 				folders = append(folders, folders[r.IntN(len(folders))]+chosen(r, 1+r.IntN(2), "a", "b", "B", "foo", ".x")+"/")

@@ -63,11 +63,13 @@ func (w *walker) above(folder string) {
 	if !ok {
 		return
 	}
-	w.patterns.Add(".", checkout.Excludes(top))
+	text, anyCase := checkout.Excludes(top)
+	w.patterns.AnyCase = ignore.AnyCase(anyCase)
+	w.patterns.Add(".", text)
 	for i := range within {
 		w.patterns.Add(path.Join(within[:i]...), gitignore(os.Lstat, os.OpenFile, filepath.Join(top, filepath.Join(within[:i]...))))
 		if w.patterns.Ignored(path.Join(within[:i+1]...), true) {
-			w.patterns = ignore.Patterns{}
+			w.patterns = ignore.Patterns{AnyCase: w.patterns.AnyCase}
 			return
 		}
 	}
