@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/zlib"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -23,7 +24,7 @@ const (
 	maxObject  = 64 << 20 // bytes
 	maxDeltas  = 4096     // between an object and what it is made of
 	maxPacks   = 4096
-	maxSpent   = 1 << 30  // bytes of all objects that are read of one pack
+	maxSpent   = 1 << 30  // bytes of all objects that are read, as often as they are
 	maxSources = 8        // folders of objects: alternates lead to others
 	keptBases  = 32 << 20 // bytes of objects that others are made of
 )
@@ -42,6 +43,20 @@ var kinds = map[string]int{"commit": commitObject, "tree": treeObject}
 type objects struct {
 	folders []string
 	packs   []*pack
+	spent   budget
+}
+
+// budget is how many bytes of objects were read.
+type budget int
+
+func (b *budget) spend(n int) error {
+	if n > maxObject {
+		return errObject
+	}
+	if *b += budget(n); *b > maxSpent {
+		return errObject
+	}
+	return nil
 }
 
 // openObjects opens a folder of objects, and those that it says to look into, too.
@@ -51,7 +66,7 @@ func openObjects(folder string, idSize int) *objects {
 	for i := 0; i < len(o.folders); i++ {
 		names, _ := filepath.Glob(filepath.Join(o.folders[i], "pack", "pack-*.idx"))
 		for _, name := range names {
-			if p, err := openPack(name, idSize); err == nil && len(o.packs) < maxPacks {
+			if p, err := openPack(name, idSize, &o.spent); err == nil && len(o.packs) < maxPacks {
 				o.packs = append(o.packs, p)
 			}
 		}
@@ -76,7 +91,19 @@ func (o *objects) close() {
 }
 
 // read reads an object of a kind.
-func (o *objects) read(id []byte, kind int) ([]byte, error) {
+func (o *objects) read(ctx context.Context, id []byte, kind int) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	data, err := o.find(id, kind)
+	if err == nil {
+		err = o.spent.spend(len(data)) // also of one that was read before: its reader has work
+	}
+	return data, err
+}
+
+// find reads an object of a kind where it is.
+func (o *objects) find(id []byte, kind int) ([]byte, error) {
 	for _, p := range o.packs {
 		if at, ok := p.find(id); ok {
 			found, data, err := p.object(at)
@@ -121,7 +148,7 @@ type pack struct {
 	fan         [256]uint32 // how many ids begin with at most a byte
 	bases       map[int64]base
 	kept        int
-	spent       int
+	spent       *budget // of all packs
 }
 
 // base is an object that others are made of.
@@ -131,8 +158,8 @@ type base struct {
 }
 
 // openPack opens a pack by the name of its index, of the second version.
-func openPack(name string, idSize int) (*pack, error) {
-	p := &pack{idSize: idSize, bases: map[int64]base{}}
+func openPack(name string, idSize int, spent *budget) (*pack, error) {
+	p := &pack{idSize: idSize, spent: spent, bases: map[int64]base{}}
 	if err := p.open(name); err != nil {
 		p.close()
 		return nil, err
@@ -232,8 +259,8 @@ func (p *pack) object(at int64) (kind int, data []byte, err error) {
 		if data, err = patched(data, deltas[i]); err != nil {
 			return 0, nil, err
 		}
-		if p.spent += len(data); p.spent > maxSpent {
-			return 0, nil, errObject
+		if err := p.spent.spend(len(data)); err != nil {
+			return 0, nil, err
 		}
 		p.keep(places[i], kind, data)
 	}
@@ -290,9 +317,12 @@ func (p *pack) entry(at int64) (e packed, err error) {
 		}
 		e.kind = byOffset
 	}
+	if err := p.spent.spend(int(min(size, maxObject+1))); err != nil {
+		return e, err
+	}
 	z, err := zlib.NewReader(r)
-	if p.spent += int(min(size, maxSpent)); err != nil || size > maxObject || p.spent > maxSpent {
-		return e, errObject
+	if err != nil {
+		return e, err
 	}
 	e.data = make([]byte, size)
 	_, err = io.ReadFull(z, e.data)

@@ -59,7 +59,7 @@ func FuzzPack(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		p, err := openPack(filepath.Join(folder, "pack-1.idx"), idSize)
+		p, err := openPack(filepath.Join(folder, "pack-1.idx"), idSize, new(budget))
 		if err != nil {
 			return
 		}

@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,7 +39,7 @@ type Text struct {
 var ErrNoFolder = errors.New("the commit has no such folder")
 
 // Has reports for each text whether the commit has it at its path.
-func (c State) Has(texts []Text) ([]bool, error) {
+func (c State) Has(ctx context.Context, texts []Text) ([]bool, error) {
 	t := tree{objects: openObjects(c.objects, len(c.Commit)/2), files: map[string]int{}, folders: map[string]bool{}, same: make([]bool, len(texts)), texts: texts}
 	defer t.close()
 	for i := range texts {
@@ -52,7 +53,7 @@ func (c State) Has(texts []Text) ([]bool, error) {
 	if err != nil {
 		return t.same, err
 	}
-	text, err := t.read(id, commitObject)
+	text, err := t.read(ctx, id, commitObject)
 	if err != nil {
 		return t.same, err
 	}
@@ -61,18 +62,18 @@ func (c State) Has(texts []Text) ([]bool, error) {
 		return t.same, errObject
 	}
 	for _, name := range c.Within {
-		if id, err = t.below(id, name); err != nil {
+		if id, err = t.below(ctx, id, name); err != nil {
 			return t.same, err
 		}
 	}
-	return t.same, t.walk(id, ".")
+	return t.same, t.walk(ctx, id, ".")
 }
 
 // tree compares the files of a commit with texts.
 type tree struct {
 	*objects
 	files   map[string]int
-	folders map[string]bool // those that have some of the files
+	folders map[string]bool // those that have some of the files, and are not read yet
 	texts   []Text
 	same    []bool
 }
@@ -84,8 +85,8 @@ const (
 )
 
 // below is the id of a folder in a folder.
-func (t *tree) below(id []byte, name string) (found []byte, _ error) {
-	err := t.each(id, func(mode, has string, id []byte) error {
+func (t *tree) below(ctx context.Context, id []byte, name string) (found []byte, _ error) {
+	err := t.each(ctx, id, func(mode, has string, id []byte) error {
 		if mode == folderMode && has == name {
 			found = id
 		}
@@ -98,11 +99,12 @@ func (t *tree) below(id []byte, name string) (found []byte, _ error) {
 }
 
 // walk compares the files of a folder and those below it.
-func (t *tree) walk(id []byte, folder string) error {
-	return t.each(id, func(mode, name string, id []byte) error {
+func (t *tree) walk(ctx context.Context, id []byte, folder string) error {
+	return t.each(ctx, id, func(mode, name string, id []byte) error {
 		at := path.Join(folder, name)
 		if mode == folderMode && t.folders[at] {
-			return t.walk(id, at)
+			delete(t.folders, at) // git writes no name twice; a tree with many of one would take without end
+			return t.walk(ctx, id, at)
 		}
 		if i, ok := t.files[at]; ok && strings.HasPrefix(mode, fileMode) {
 			t.same[i] = bytes.Equal(t.texts[i].Name[:], id[:len(Name{})])
@@ -112,8 +114,8 @@ func (t *tree) walk(id []byte, folder string) error {
 }
 
 // each calls fn with what a folder has.
-func (t *tree) each(id []byte, fn func(mode, name string, id []byte) error) error {
-	rest, err := t.read(id, treeObject)
+func (t *tree) each(ctx context.Context, id []byte, fn func(mode, name string, id []byte) error) error {
+	rest, err := t.read(ctx, id, treeObject)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"path"
 	"slices"
@@ -33,7 +34,7 @@ const maxChanged = 2000
 
 // compare notes which files are not as in the commit that is checked out. A folder that
 // is not in the commit of the repository around it is a part of none.
-func (m *Meta) compare(c checkout.State, entries []Entry) {
+func (m *Meta) compare(ctx context.Context, c checkout.State, entries []Entry) {
 	m.Commit, m.Remote, m.Within = c.Commit, c.Remote, strings.Join(c.Within, "/")
 	if m.Commit == "" {
 		return
@@ -42,7 +43,7 @@ func (m *Meta) compare(c checkout.State, entries []Entry) {
 	for i := range entries {
 		texts[i] = checkout.Text{Path: entries[i].Path, Name: entries[i].blob}
 	}
-	same, err := c.Has(texts)
+	same, err := c.Has(ctx, texts)
 	if errors.Is(err, checkout.ErrNoFolder) {
 		m.Commit, m.Remote, m.Within = "", "", ""
 		return

@@ -114,7 +114,10 @@ func scan(ctx context.Context, src Source, old former, o Options) (Report, []Ent
 	if before := old.meta(); u.read+u.compared == 0 && before.Files == meta.Files && before.Commit == head.Commit && before.Remote == head.Remote && !before.Unproven {
 		meta.Commit, meta.Remote, meta.Within, meta.Changed = before.Commit, before.Remote, before.Within, before.Changed
 	} else {
-		meta.compare(head, entries)
+		meta.compare(ctx, head, entries)
+	}
+	if err := ctx.Err(); err != nil { // nothing was proven
+		return Report{}, nil, err
 	}
 	return Report{Meta: meta, Read: u.read, Reused: u.reused, Compared: u.compared}, entries, nil
 }
