@@ -49,9 +49,9 @@ type remote struct {
 func (r *remote) meta() Meta { return r.Meta }
 
 // unchanged implements [former].
-func (r *remote) unchanged(f found) (Entry, bool) {
+func (r *remote) unchanged(f found, proof func(old *File) bool) (Entry, bool) {
 	i, ok := r.byPath[f.path]
-	if !ok || !untouched(&r.Files[i], f, r.Meta.Indexed) {
+	if !ok || !alike(&r.Files[i], f) || !proof(&r.Files[i]) {
 		return Entry{}, false
 	}
 	return Entry{File: r.Files[i], Kept: true}, true

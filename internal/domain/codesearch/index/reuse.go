@@ -36,16 +36,13 @@ func (r *reusable) meta() Meta {
 	return r.ix.Meta
 }
 
-// unchanged finds a file by its path, time and size, without reading it.
-func (r *reusable) unchanged(f found) (Entry, bool) {
+// unchanged finds a file by its path, time and size, where that or more is proof.
+func (r *reusable) unchanged(f found, proof func(old *File) bool) (Entry, bool) {
 	if r == nil {
 		return Entry{}, false
 	}
 	i, ok := r.byPath[f.path]
-	if !ok {
-		return Entry{}, false
-	}
-	if !untouched(&r.ix.Files[i], f, r.ix.Meta.Indexed) {
+	if !ok || !alike(&r.ix.Files[i], f) || !proof(&r.ix.Files[i]) {
 		return Entry{}, false
 	}
 	return r.take(i, f), true
@@ -63,11 +60,13 @@ func (r *reusable) same(f found, language string, src []byte) (Entry, bool) {
 	return r.take(i, f), true
 }
 
-// untouched reports whether a file that was indexed at a time is the one that was
-// found there, by its time and size alone.
-func untouched(old *File, f found, indexed time.Time) bool {
-	return old.Size == int(f.size) && old.Modified.Equal(f.modified) && f.modified.Add(quietTime).Before(indexed)
+// alike reports whether a file has the time and size of the one that was found.
+func alike(old *File, f found) bool {
+	return old.Size == int(f.size) && old.Modified.Equal(f.modified)
 }
+
+// proves reports whether an index of a time can prove by a file's time that the file is the same.
+func proves(indexed, modified time.Time) bool { return modified.Add(quietTime).Before(indexed) }
 
 // moveTo makes the file the one that was found elsewhere with the same text.
 func (f *File) moveTo(to found) {

@@ -42,7 +42,7 @@ type Report struct {
 	Read   int // files that were analysed
 	Reused int // files that were taken from the index before
 
-	Compared int // of the reused ones, those that were read: their time did not prove that they are the same
+	Compared int // of the reused ones, those that were read, and that this index proves to be the same by their times
 	Took     time.Duration
 }
 
@@ -73,7 +73,8 @@ func Update(ctx context.Context, file string, src Source, o Options) (Report, er
 }
 
 // Same reports whether a scan found what was indexed before, and by files' times
-// alone: those that had to be read are proven by their times in a newer index.
+// alone: those that had to be read are proven by their times in a newer index. One
+// with a time in the future is not: it is read each time, and counts when it changed.
 func (r *Report) Same(before Meta) bool {
 	return r.Read+r.Compared == 0 && r.Commit == before.Commit && r.Remote == before.Remote && r.Skipped == before.Skipped && r.Files == before.Files &&
 		r.Within == before.Within && r.Unproven == before.Unproven && slices.Equal(r.Changed, before.Changed)
@@ -82,7 +83,7 @@ func (r *Report) Same(before Meta) bool {
 // former is an index whose files a scan may take over.
 type former interface {
 	meta() Meta
-	unchanged(f found) (Entry, bool)
+	unchanged(f found, proof func(old *File) bool) (Entry, bool)
 	same(f found, language string, src []byte) (Entry, bool)
 }
 
@@ -104,7 +105,7 @@ func scan(ctx context.Context, src Source, old former, o Options) (Report, []Ent
 	if err != nil {
 		return Report{}, nil, err
 	}
-	u := &update{root: root, head: head, old: old, options: o, entries: make([]Entry, len(w.files)), files: w.files, skipped: w.skipped}
+	u := &update{root: root, head: head, now: o.Now().Truncate(time.Second), old: old, options: o, entries: make([]Entry, len(w.files)), files: w.files, skipped: w.skipped}
 	if err := u.run(ctx); err != nil {
 		return Report{}, nil, err
 	}
@@ -135,6 +136,7 @@ func plainPath(err error) error {
 type update struct {
 	root    *os.Root
 	head    checkout.State
+	now     time.Time
 	old     former
 	options Options
 	files   []found
@@ -207,12 +209,17 @@ func (u *update) entry(a *analyser, f found) (e Entry, reused, ok bool) {
 			ok = false
 		}
 	}()
-	if e, ok := u.old.unchanged(f); ok {
+	if e, ok := u.old.unchanged(f, func(*File) bool { return proves(u.old.meta().Indexed, f.modified) }); ok {
 		return e, true, true
 	}
 	src, ok := a.read(u.root, f)
 	if !ok {
 		return e, false, false
+	}
+	if !proves(u.now, f.modified) { // nor would a new index: it is not worth one
+		if e, ok := u.old.unchanged(f, func(old *File) bool { return old.hash == hashOf(src) }); ok {
+			return e, true, true
+		}
 	}
 	language := languageOf(f.path, src)
 	if e, ok := u.old.same(f, language, src); ok {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,4 +84,53 @@ func TestSettledIndexIsWrittenForWhatItSays(t *testing.T) {
 	if got := look(); got.Skipped != 1 {
 		t.Errorf("another file that is skipped: %+v", got)
 	}
+}
+
+// TestFileOfTheFutureLetsAnIndexSettle: no newer index could prove it by its time, so it is
+// read in every round, and what changes in it is found.
+func TestFileOfTheFutureLetsAnIndexSettle(t *testing.T) {
+	root, file, now := sample(t), filepath.Join(t.TempDir(), "x"), time.Now()
+	future := now.Add(time.Hour)
+	write := func(name, text string, modified time.Time) {
+		t.Helper()
+		put(t, root, name, text)
+		if err := os.Chtimes(filepath.Join(root, name), modified, modified); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func() *Index {
+		t.Helper()
+		now = now.Add(time.Minute)
+		return updated(t, file, root, Options{Settled: true, Now: func() time.Time { return now }})
+	}
+	write("late.go", "package late\n", future)
+	write("other.go", "package soon\n", now.Add(-time.Hour))
+	made := look()
+	if again := look(); again.Checksum() != made.Checksum() {
+		t.Error("nothing changed, and the index was written again")
+	}
+	write("late.go", "package soon\n", future) // as long as before, and as another file
+	changed := look()
+	if src, err := changed.Text(&changed.Files[fileAt(t, changed, "late.go")]); err != nil || string(src) != "package soon\n" {
+		t.Errorf("%q, %v", src, err)
+	}
+	if again := look(); again.Checksum() != changed.Checksum() {
+		t.Error("nothing changed again, and the index was written")
+	}
+	now = future.Add(time.Hour)
+	if proven := look(); proven.Checksum() == changed.Checksum() {
+		t.Error("its time is over, and no index proves it")
+	} else if again := look(); again.Checksum() != proven.Checksum() {
+		t.Error("it is proven, and the index was written")
+	}
+}
+
+// fileAt is the number of a file.
+func fileAt(t *testing.T, ix *Index, path string) int {
+	t.Helper()
+	i := slices.IndexFunc(ix.Files, func(f File) bool { return f.Path == path })
+	if i < 0 {
+		t.Fatalf("%s is not there", path)
+	}
+	return i
 }

@@ -89,7 +89,7 @@ type unfinished struct{}
 
 func (unfinished) meta() Meta { return Meta{} }
 
-func (unfinished) unchanged(found) (Entry, bool) { return Entry{}, false }
+func (unfinished) unchanged(found, func(*File) bool) (Entry, bool) { return Entry{}, false }
 
 func (unfinished) same(f found, _ string, _ []byte) (Entry, bool) {
 	if f.path == "bad.go" {
