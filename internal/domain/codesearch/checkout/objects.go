@@ -64,12 +64,7 @@ func (b *budget) spend(n int) error {
 func openObjects(folder string, idSize int) *objects {
 	o := &objects{folders: []string{folder}}
 	for i := 0; i < len(o.folders); i++ {
-		names, _ := filepath.Glob(filepath.Join(o.folders[i], "pack", "pack-*.idx"))
-		for _, name := range names {
-			if p, err := openPack(name, idSize, &o.spent); err == nil && len(o.packs) < maxPacks {
-				o.packs = append(o.packs, p)
-			}
-		}
+		o.addPacks(filepath.Join(o.folders[i], "pack"), idSize)
 		more, _ := read(filepath.Join(o.folders[i], "info", "alternates"))
 		for line := range strings.Lines(string(more)) {
 			other := strings.TrimSpace(line)
@@ -82,6 +77,22 @@ func openObjects(folder string, idSize int) *objects {
 		}
 	}
 	return o
+}
+
+// addPacks opens the packs of a folder.
+func (o *objects) addPacks(folder string, idSize int) {
+	entries, _ := os.ReadDir(folder) // a repository may have none
+	for _, e := range entries {
+		if len(o.packs) == maxPacks {
+			return
+		}
+		if !strings.HasPrefix(e.Name(), "pack-") || !strings.HasSuffix(e.Name(), ".idx") {
+			continue
+		}
+		if p, err := openPack(filepath.Join(folder, e.Name()), idSize, &o.spent); err == nil {
+			o.packs = append(o.packs, p)
+		}
+	}
 }
 
 func (o *objects) close() {

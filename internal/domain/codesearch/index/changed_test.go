@@ -46,6 +46,14 @@ func TestChangedFilesAreKnown(t *testing.T) {
 			testkit.Git(t, root, "gc", "--quiet", "--aggressive")
 			return root
 		},
+		"packed below a pattern": func(t *testing.T) string {
+			root := filepath.Join(t.TempDir(), "a[1]")
+			if err := os.Rename(repository(t), root); err != nil {
+				t.Fatal(err)
+			}
+			testkit.Git(t, root, "gc", "--quiet")
+			return root
+		},
 		"by name": func(t *testing.T) string {
 			root := repository(t)
 			testkit.Git(t, root, "-c", "repack.useDeltaBaseOffset=false", "repack", "-adfq")

@@ -134,3 +134,26 @@ func fileAt(t *testing.T, ix *Index, path string) int {
 	}
 	return i
 }
+
+// TestLeftoversAreRemovedBesideAnyName: the folder's name may look like a pattern. Files of
+// others, and those that are being written, stay.
+func TestLeftoversAreRemovedBesideAnyName(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "a[1]")
+	removed := map[string]bool{".x.csx.1.new": true, ".x.csx.2.new": false, ".y.csx.1.new": false, "x.csx.1.new": false}
+	for name := range removed {
+		put(t, folder, name, "half")
+		written := time.Now()
+		if name != ".x.csx.2.new" {
+			written = written.Add(-2 * leftoverAge)
+		}
+		if err := os.Chtimes(filepath.Join(folder, name), written, written); err != nil {
+			t.Fatal(err)
+		}
+	}
+	updated(t, filepath.Join(folder, "x.csx"), sample(t), Options{})
+	for name, want := range removed {
+		if _, err := os.Stat(filepath.Join(folder, name)); os.IsNotExist(err) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

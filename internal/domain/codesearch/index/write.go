@@ -343,13 +343,14 @@ func temporary(file string) (*os.File, error) {
 const leftoverAge = time.Hour
 
 func removeLeftovers(file string) {
-	names, err := filepath.Glob(filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".*.new"))
-	if err != nil {
-		return // a folder whose name is a pattern: they stay
-	}
-	for _, name := range names {
-		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > leftoverAge {
-			_ = os.Remove(name)
+	folder, base := filepath.Split(file)
+	entries, _ := os.ReadDir(filepath.Clean(folder)) // they stay in one that cannot be read
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), "."+base+".") || !strings.HasSuffix(e.Name(), ".new") {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > leftoverAge {
+			_ = os.Remove(filepath.Join(folder, e.Name()))
 		}
 	}
 }
