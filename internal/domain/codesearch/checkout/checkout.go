@@ -7,14 +7,11 @@ package checkout
 import (
 	"bufio"
 	"bytes"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // State is what git says of a folder: nothing outside of git.
@@ -156,30 +153,4 @@ func settings(config, section, key string) (values []string) {
 		}
 	}
 	return values
-}
-
-// maxRead bounds what is read of any file.
-const maxRead = 64 << 20
-
-// read reads a regular file. It waits for nothing: a repository may have a named pipe
-// where a file is expected.
-func read(name string) ([]byte, error) {
-	f, err := openRegular(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxRead))
-}
-
-func openRegular(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		_ = f.Close()
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
-	return f, nil
 }

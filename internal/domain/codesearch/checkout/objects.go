@@ -179,10 +179,10 @@ func openPack(name string, idSize int, spent *budget) (*pack, error) {
 }
 
 func (p *pack) open(name string) (err error) {
-	if p.index, err = openRegular(name); err != nil {
+	if p.index, _, err = openRegular(os.OpenFile, name); err != nil {
 		return err
 	}
-	if p.data, err = openRegular(strings.TrimSuffix(name, ".idx") + ".pack"); err != nil {
+	if p.data, _, err = openRegular(os.OpenFile, strings.TrimSuffix(name, ".idx")+".pack"); err != nil {
 		return err
 	}
 	head := make([]byte, 8+4*len(p.fan))

@@ -1,16 +1,11 @@
 package index
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"syscall"
 	"time"
 
 	"countersign.dev/internal/domain/codesearch/checkout"
@@ -77,12 +72,12 @@ func (w *walker) above(folder string) {
 }
 
 // gitignore reads the patterns of a folder. git does not follow a link there.
-func gitignore(lstat func(name string) (fs.FileInfo, error), open opener, folder string) []byte {
+func gitignore(lstat func(name string) (fs.FileInfo, error), open checkout.Opener, folder string) []byte {
 	name := filepath.Join(folder, ".gitignore")
 	if info, err := lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	text, _ := readRegular(open, name) // it excludes nothing then
+	text, _ := checkout.Read(nil, open, name) // it excludes nothing then
 	return text
 }
 
@@ -139,7 +134,7 @@ func (t *texts) read(root *os.Root, f found) (src []byte, ok bool) {
 	path := filepath.FromSlash(f.path)
 	src, err := t.inFolder(root, path)
 	if err != nil { // it may be in the place of the open folder
-		src, err = appendRegular(t.text, root.OpenFile, path)
+		src, err = checkout.Read(t.text, root.OpenFile, path)
 	}
 	if err != nil || len(src) > maxFileSize || isBinary(src) {
 		return nil, false
@@ -154,7 +149,7 @@ func (t *texts) inFolder(root *os.Root, path string) ([]byte, error) {
 	if err := t.enter(root, filepath.Clean(folder)); err != nil {
 		return nil, err
 	}
-	return appendRegular(t.text, t.folder.OpenFile, base)
+	return checkout.Read(t.text, t.folder.OpenFile, base)
 }
 
 // enter opens a folder, unless it is open. The root sees to it that no link leads out.
@@ -177,30 +172,3 @@ func (t *texts) closeFolder() {
 		t.folder = nil
 	}
 }
-
-// readRegular reads a regular file, which os.OpenFile or the method of a root opens.
-// It waits for nothing: a repository may have a named pipe where a file is expected.
-func readRegular(open opener, name string) ([]byte, error) {
-	return appendRegular(nil, open, name)
-}
-
-type opener func(name string, flag int, mode os.FileMode) (*os.File, error)
-
-// appendRegular is readRegular into the memory of a slice, where that is enough.
-func appendRegular(b []byte, open opener, name string) ([]byte, error) {
-	f, err := open(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
-	into := bytes.NewBuffer(slices.Grow(b[:0], int(min(info.Size(), maxRead))+bytes.MinRead))
-	_, err = into.ReadFrom(io.LimitReader(f, maxRead))
-	return into.Bytes(), err
-}
-
-// maxRead bounds what is read of any file, also of one that grows.
-const maxRead = 64 << 20
