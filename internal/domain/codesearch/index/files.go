@@ -192,9 +192,9 @@ var papers = map[string]bool{"authors": true, "changelog": true, "changes": true
 
 // folderFlags are the flags of everything below a folder of that name.
 var folderFlags = map[string]Flag{
-	"test": Test, "tests": Test, "t": Test, "xt": Test, "testing": 0, "__tests__": Test, "spec": Test, "specs": Test, "testdata": Test, "fixtures": Test, "__mocks__": Test, "e2e": Test, "testutil": Test, "fuzz_targets": Test, "fuzzing": Test, "fuzzers": Test, "__fixtures__": Test, "__snapshots__": Test, "mocks": Test, "cypress": Test,
+	"test": Test, "tests": Test, "t": Test, "xt": Test, "__tests__": Test, "spec": Test, "specs": Test, "testdata": Test, "fixtures": Test, "__mocks__": Test, "e2e": Test, "testutil": Test, "fuzz_targets": Test, "fuzzing": Test, "fuzzers": Test, "__fixtures__": Test, "__snapshots__": Test, "mocks": Test, "cypress": Test,
 	"_examples": Example, "benches": Example, "sample": Example, "samples": Example, "demo": Example, "demos": Example, "benchmark": Example, "benchmarks": Example, "bench": Example, "playground": Example, "tutorial": Example, "docs_src": Example, "quickstart": Example, "cookbook": Example, "jmh": Example, "showcase": Example,
 	"single_include": Generated, "single_header": Generated, "amalgamation": Generated, "amalgamated": Generated,
-	"vendor": Vendored, "third_party": Vendored, "thirdparty": Vendored, "node_modules": Vendored, "deps": 0,
-	"compat": Legacy, "_compat": Legacy, "legacy": Legacy, "deprecated": Legacy, "docs": 0,
+	"vendor": Vendored, "third_party": Vendored, "thirdparty": Vendored,
+	"compat": Legacy, "_compat": Legacy, "legacy": Legacy, "deprecated": Legacy,
 }

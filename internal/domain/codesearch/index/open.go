@@ -223,8 +223,8 @@ func (ix *Index) Word(term string) (number int, ok bool) { return ix.find(term) 
 // Defined finds the term of a name that is defined somewhere: see [words.Whole].
 func (ix *Index) Defined(whole string) (number int, ok bool) { return ix.find(definedPrefix + whole) }
 
-// PathWord finds the term of a part of paths. Its postings are numbers of files;
-// their payload is 1 for a folder, 2 for the file's own name, 3 for both.
+// PathWord finds the term of a part of paths. Its postings are numbers of files, with
+// the payloads of paths: see [InFolder].
 func (ix *Index) PathWord(term string) (number int, ok bool) { return ix.find(pathPrefix + term) }
 
 func (ix *Index) find(text string) (number int, ok bool) {
@@ -232,8 +232,7 @@ func (ix *Index) find(text string) (number int, ok bool) {
 	return i, i < len(ix.terms) && ix.term(i) == text
 }
 
-// Beginning returns the words that begin with a prefix, at most limit, shortest
-// first where they are in order.
+// Beginning returns the words that begin with a prefix, at most limit, in lexical order.
 func (ix *Index) Beginning(prefix string, limit int) (numbers []int) {
 	first := sort.Search(len(ix.terms), func(i int) bool { return ix.term(i) >= prefix })
 	for i := first; i < len(ix.terms) && len(numbers) < limit && strings.HasPrefix(ix.term(i), prefix); i++ {
@@ -242,7 +241,7 @@ func (ix *Index) Beginning(prefix string, limit int) (numbers []int) {
 	return numbers
 }
 
-// Text of a term's number, for explanations.
+// TermText returns the text of a term's number.
 func (ix *Index) TermText(number int) string { return ix.term(number) }
 
 // Frequency is how many chunks (for parts of paths: files) have a term.
