@@ -39,7 +39,7 @@ type pattern struct {
 func (p *Patterns) Add(folder string, text []byte) {
 	var f file
 	if folder = path.Clean(folder); folder != "." {
-		f.below = p.AnyCase.cased(folder) + "/"
+		f.below = folder + "/"
 	}
 	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
@@ -53,12 +53,12 @@ func (p *Patterns) Add(folder string, text []byte) {
 
 // Ignored reports whether git ignores a path whose folder it does not ignore.
 func (p *Patterns) Ignored(path string, folder bool) bool {
-	path = p.AnyCase.cased(path)
 	for _, f := range slices.Backward(p.files) {
 		below, ok := strings.CutPrefix(path, f.below)
 		if !ok {
 			continue
 		}
+		below = p.AnyCase.cased(below)
 		for i := len(f.patterns) - 1; i >= 0; i-- {
 			if f.patterns[i].matches(below, folder) {
 				return !f.patterns[i].keep

@@ -100,6 +100,7 @@ func TestWalkIgnoresAsGit(t *testing.T) {
 		"one of several bytes":               {".gitignore": "[\xc3]\xb6.txt\n"},
 		"case":                               {".gitignore": "*.LOG\nKEEP/\n"},
 		"any case":                           {".gitignore": "*.LOG\nKEEP/\n[B]x\n[F-G]oo/\\Bar\n[[:upper:]]x\n", ".git/config": "[core]\n\trepositoryformatversion = 0\n\tignoreCase = true\n"},
+		"any case below a folder":            {"x/A/.gitignore": "a.*\n", "x/A/a.go": "text\n", "x/a/a.go": "text\n", ".git/config": "[core]\n\trepositoryformatversion = 0\n\tignoreCase = true\n"},
 		"stars that are tried often":         {".gitignore": "*a*a*\n*o*b*r\nfoo/*/b*\n"},
 		"question marks":                     {".gitignore": "?x\nfoo?bar\nb/?\n"},
 		"files of the repository's own":      {".git/info/exclude": "*.log\nax\n", ".gitignore": "!a.log\n", "keep/.gitignore": "!*.log\n"},
