@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -89,7 +88,7 @@ func (q *queue) join(t *Tool) (first <-chan struct{}, ended chan struct{}) {
 func (r *run) call(ctx context.Context, c Call, wrong error) (o result.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			o = result.Failed(fmt.Errorf("tool %s panicked: %v", c.Tool, p))
+			o = result.Failed(fault.Panic(c.Tool, p))
 		}
 	}()
 	if wrong != nil {

@@ -87,9 +87,18 @@ func (w *writer) write(ctx context.Context, turn iter.Seq2[agent.Event, error]) 
 	}
 }
 
-// run runs the turn. Its reader reads every event, so it ends with the turn.
+// run runs the turn. Its reader reads every event, so it ends with the turn. A panic
+// fails the turn and not the process; the conversation keeps its memory.
 func (w *writer) run(ctx context.Context, turn iter.Seq2[agent.Event, error], steps chan<- agent.Event) {
 	defer close(steps)
+	defer func() {
+		if p := recover(); p != nil {
+			err := fault.From(fault.Panic("a turn", p))
+			w.log.ErrorContext(ctx, "turn failed", "fault_id", err.ID, "error", err.Logged())
+			steps <- agent.Failed{Outcome: result.Failed(err)}
+			steps <- agent.Done{Memory: w.conversation.Memory}
+		}
+	}()
 	for e, err := range turn {
 		if err != nil && ctx.Err() == nil {
 			w.log.WarnContext(ctx, "turn failed", "error", err)

@@ -12,8 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/conversation/sealed"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
 )
@@ -63,6 +65,40 @@ func TestTextAfterAPauseIsWrittenAtOnce(t *testing.T) {
 			t.Errorf("text is written at other times:\n%s", diff)
 		}
 	})
+}
+
+// faulty is a model that panics.
+type faulty struct{ script }
+
+func (faulty) Stream(context.Context, agent.Request) iter.Seq2[agent.Delta, error] {
+	return func(func(agent.Delta, error) bool) { panic("assignment to entry in nil map") }
+}
+
+func (m faulty) Choose(string) (agent.Choice, error) { return agent.Choice{Model: m}, nil }
+
+// TestPanicFailsItsTurnAlone: its events end, and the next question is answered.
+func TestPanicFailsItsTurnAlone(t *testing.T) {
+	s, _ := newService(t, faulty{}, nil)
+	p := testkit.Person("ann", access.Employee)
+	c, _, err := s.Ask(t.Context(), p, Question{Text: "Who?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := take(t, s, c.Log(), 4); got[1].Type != Failed || got[1].Code != fault.InternalError.Name || got[3].Type != Done {
+		t.Errorf("got %+v, want the failure and the end", got)
+	}
+	if _, _, err := s.Ask(t.Context(), p, Question{Text: "And?", Conversation: c.ID}); err != nil {
+		t.Errorf("the next question: %v", err)
+	}
+}
+
+func TestPanicLeavesTheMemoryOfItsConversation(t *testing.T) {
+	memory := agent.Memory{Summary: "They asked about lions."}
+	w := writer{conversation: Conversation{Memory: memory}, events: events{sealed.NewLogs(&times{}), testkit.Ring("events")}, log: slog.New(slog.DiscardHandler), stop: func(err error) { t.Error(err) }}
+	s := w.write(t.Context(), func(func(agent.Event, error) bool) { panic("index out of range") })
+	if diff := cmp.Diff(memory, s.memory); diff != "" || s.code != fault.InternalError.Name {
+		t.Errorf("the turn ended with %s (-want +got):\n%s", s.code, diff)
+	}
 }
 
 // TestStopIsKeptBesideTheAnswer: also where the model had not written a word of it yet.

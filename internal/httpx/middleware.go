@@ -3,11 +3,9 @@ package httpx
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"regexp"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -89,7 +87,7 @@ func TraceID(header string) string {
 func (s ErrorWriter) end(rec *recorder, r *http.Request, began time.Time) {
 	p := recover()
 	if p != nil && p != http.ErrAbortHandler {
-		s.Fail(rec, r, fault.From(fmt.Errorf("panic: %v\n%s", p, debug.Stack())))
+		s.Fail(rec, r, fault.Panic(r.Method+" "+r.URL.Path, p))
 	}
 	took := time.Since(began)
 	s.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("path", r.URL.Path),

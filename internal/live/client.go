@@ -47,12 +47,23 @@ type (
 func (c *connection) await() {
 	kind, body, err := c.ws.Read(c.request.Context())
 	go func() {
-		if err == nil && c.received(kind, body) {
+		if err == nil && c.receivedSafely(kind, body) {
 			go c.await()
 			return
 		}
 		c.close()
 	}()
+}
+
+// receivedSafely ends the connection whose message made a panic, and not the process.
+func (c *connection) receivedSafely(kind websocket.MessageType, body []byte) (more bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.fail(fault.Panic("a message", p), "")
+			_ = c.ws.Close(websocket.StatusInternalError, fault.InternalError.Name)
+		}
+	}()
+	return c.received(kind, body)
 }
 
 // received handles a message, and reports whether the next one may come. A message
@@ -159,6 +170,11 @@ func (c *connection) beside(ctx context.Context, m message, do func(context.Cont
 	go func() {
 		defer c.server.work.Done()
 		defer stop()
+		defer func() {
+			if p := recover(); p != nil {
+				c.fail(fault.Panic(m.Type, p), m.ID)
+			}
+		}()
 		if err := do(ctx); err != nil {
 			c.fail(err, m.ID)
 		}

@@ -55,9 +55,13 @@ func (c *connection) send(f frame) error {
 	return c.ws.Write(ctx, websocket.MessageText, encoded)
 }
 
-// fail sends an error and leaves the connection open.
+// fail sends an error, whose cause is only logged, and leaves the connection open.
 func (c *connection) fail(err error, replyTo string) {
-	_ = c.send(errorFrame(fault.From(err), replyTo))
+	f := fault.From(err)
+	if f.Kind() == fault.Internal {
+		c.server.o.Log.ErrorContext(c.request.Context(), "message failed", "code", f.Code.Name, "fault_id", f.ID, "error", f.Logged(), "component", "live", "connection", c.id)
+	}
+	_ = c.send(errorFrame(f, replyTo))
 }
 
 // deliver sends an event, and reports whether more may follow: until the client

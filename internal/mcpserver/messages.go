@@ -3,8 +3,6 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"runtime/debug"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,7 +19,7 @@ func (s *Server) answer(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (_ mcp.Result, err error) {
 		defer func() { // on the SDK's goroutines a panic would end the process
 			if p := recover(); p != nil {
-				err = s.protocolError(ctx, panicked(p))
+				err = s.protocolError(ctx, fault.Panic(method, p))
 			}
 		}()
 		switch req := req.(type) {
@@ -50,8 +48,6 @@ func (s *Server) answer(next mcp.MethodHandler) mcp.MethodHandler {
 		return answer, err
 	}
 }
-
-func panicked(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
 
 func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result, error) {
 	var params mcp.ListToolsParams // nil when the message has none
@@ -125,7 +121,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 func (s *Server) run(ctx context.Context, who *access.Principal, name string, args json.RawMessage) (o result.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			o = result.Failed(panicked(p))
+			o = result.Failed(fault.Panic(name, p))
 			s.errors.LogCause(ctx, o.Fault())
 		}
 	}()

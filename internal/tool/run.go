@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -422,7 +421,7 @@ func (u unwritten) Unwrap() error { return u.error }
 func (r *Runner) runSafely(ctx context.Context, c *admitted) (o result.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			o = result.Failed(fmt.Errorf("panic in %s: %v\n%s", c.spec.Name, p, debug.Stack()))
+			o = result.Failed(fault.Panic(c.spec.Name, p))
 		}
 	}()
 	if c.tool.kind == result.Write {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
@@ -102,7 +101,7 @@ func (e executor) apply(ctx context.Context, record confirm.Record) (answer json
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic applying %s: %v\n%s", record.Action, p, debug.Stack())
+			err = fault.Panic("applying "+record.Action, p)
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())

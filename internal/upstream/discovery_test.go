@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -39,6 +40,25 @@ func TestSilentServerIsWaitedForOnce(t *testing.T) {
 		}
 		if took := time.Since(began); took != discoveryWait {
 			t.Errorf("ten lists took %s, want %s", took, discoveryWait)
+		}
+	})
+}
+
+// panicking is an adapter that panics when it is asked for its tools.
+type panicking struct{ scriptedServer }
+
+func (*panicking) Tools(context.Context) ([]result.ToolInfo, error) { panic("no schema") }
+
+func TestServerWhoseToolsPanicIsDownAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := New([]Server{
+			{Name: "faulty", Foreign: func(func()) Adapter { return &panicking{} }},
+			{Name: "notes", Foreign: func(func()) Adapter { return &scriptedServer{} }, Rules: freely(nil)},
+		}, Options{})
+		defer u.Close()
+		set := u.Tools(caller(access.SurfaceAPI))
+		if len(set.Down) != 1 || set.Down[0].Server != "faulty" || set.Down[0].Code != fault.ServiceDown.Name || len(set.Open) != 3 {
+			t.Errorf("got %+v, want the tools of notes, and faulty down", set)
 		}
 	})
 }

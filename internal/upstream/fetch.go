@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"countersign.dev/internal/admission"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
 )
 
 // refresh makes the server's tool list usable, or says why it is not. A list
@@ -54,7 +56,7 @@ func (s *server) fetch(ctx context.Context, version int) error {
 	}
 	ctx, cancel := s.up.bounded(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	tools, err := s.adapter.Tools(ctx)
+	tools, err := listed(ctx, s)
 	if s.foreign() && err == nil {
 		s.found.setSlow(false)
 	}
@@ -63,6 +65,17 @@ func (s *server) fetch(ctx context.Context, version int) error {
 		s.up.o.Log.WarnContext(ctx, "tool list could not be fetched", "server", s.Name, "error", err)
 	}
 	return err
+}
+
+// listed asks a server's adapter. A panic of it is an error: it would end the process on
+// the goroutine of a fetch.
+func listed(ctx context.Context, s *server) (tools []result.ToolInfo, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Panic("listing the tools of "+s.Name, p)
+		}
+	}()
+	return s.adapter.Tools(ctx)
 }
 
 // awaitShortly waits for a fetch for discoveryWait at most, once.

@@ -2,15 +2,14 @@ package endpoint
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/telemetry"
 )
@@ -223,6 +222,6 @@ func (e *exchange) recovered() {
 	case http.ErrAbortHandler:
 		panic(p)
 	default:
-		e.end(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		e.end(fault.Panic(e.operation, p))
 	}
 }
