@@ -105,10 +105,10 @@ func (a answering) acquired(ctx context.Context, r Record) (Result, error) {
 	if a.reply.Approved {
 		return a.apply(ctx, r)
 	}
+	// The record is denied already, and a denial changes nothing: it holds also when it
+	// cannot be recorded. To refuse it would leave its person with a change that waits.
+	a.recordPast(ctx, a.who, r, stepDenied, "cancelled")
 	a.notify(ctx, r, Denied)
-	if err := a.record(ctx, a.who, r, stepDenied, "cancelled"); err != nil {
-		return Result{}, err
-	}
 	return Result{State: Denied}, nil
 }
 

@@ -204,10 +204,10 @@ type memorySink struct {
 	appended func() // nil: nothing more
 }
 
-func (j *memorySink) Append(_ context.Context, e audit.Event) error {
+func (j *memorySink) Append(ctx context.Context, e audit.Event) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.full {
+	if j.full || ctx.Err() != nil {
 		return fmt.Errorf("no space left")
 	}
 	j.events = append(j.events, e)

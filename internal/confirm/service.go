@@ -242,8 +242,8 @@ func (s *Service) record(ctx context.Context, p *access.Principal, r Record, ste
 }
 
 // recordPast audits a step that was taken already. An error does not change the
-// answer: the approval was audited before, and the receipt beside the change
-// holds its result.
+// answer: an approval was audited before, and the receipt beside the change
+// holds its result; a denial and a withdrawal change nothing.
 func (s *Service) recordPast(ctx context.Context, p *access.Principal, r Record, step, outcome string) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()

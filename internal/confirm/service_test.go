@@ -120,6 +120,34 @@ func TestDenialCancels(t *testing.T) {
 	w.wantSteps("opened denied refused refused")
 }
 
+// TestDenialHoldsWithoutAudit: it changes nothing, so its person is answered that it was made.
+func TestDenialHoldsWithoutAudit(t *testing.T) {
+	w := newHarness(t)
+	id := w.open()
+	w.audit.full = true
+	if v, err := w.deny(id); err != nil || v.State != confirm.Denied || v.Answer != nil {
+		t.Errorf("denial: got %v, %v", v, err)
+	}
+	w.wantFault(fault.ConfirmationDenied)(w.approve(id))
+	w.wantEffects(id, 0)
+}
+
+func TestDisconnectedCallersDenialIsRecorded(t *testing.T) {
+	w := newHarness(t)
+	id := w.open()
+	ctx, leave := context.WithCancel(t.Context())
+	service := w.service().Notifying(notifier(leave))
+	if v, err := service.Answer(ctx, alice, reply(id, false), w.domain); err != nil || v.State != confirm.Denied {
+		t.Errorf("denial: got %v, %v", v, err)
+	}
+	w.wantSteps("opened denied")
+}
+
+// notifier is called when a confirmation was answered.
+type notifier func()
+
+func (n notifier) Changed(context.Context, confirm.Record) { n() }
+
 func TestAnotherPersonCannotAnswer(t *testing.T) {
 	w := newHarness(t)
 	id := w.open()
