@@ -28,13 +28,13 @@ type Kind string
 
 // The kinds of events.
 const (
-	Intent       Kind = "intent"       // a change is about to be previewed or applied
+	Intent       Kind = "intent"       // a change is about to be previewed or applied, or a revocation to be made
 	Outcome      Kind = "outcome"      // the result of a call
 	Denial       Kind = "denial"       // a call was refused: no role, foreign row, foreign confirmation
 	Confirmation Kind = "confirmation" // a step of a confirmation
 	Turn         Kind = "turn"         // a question was asked and answered
 	LoginSession Kind = "session"      // a person signed in or out with a browser
-	Revocation   Kind = "revocation"   // an auditor revoked a token or a person's sign-ins; Note names it
+	Revocation   Kind = "revocation"   // an auditor revoked a token or a person's sign-ins, or that failed; Note names it
 	Recovery     Kind = "recovery"     // damage of the log that was found, or events that could not be written
 	Opened       Kind = "log"          // a process opened the log, or continues it in a new file
 	Anchored     Kind = "anchor"       // the newest head of another process's log

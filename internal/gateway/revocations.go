@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 
 	"countersign.dev/internal/access"
@@ -39,12 +40,11 @@ func (v revocation) check() error {
 }
 
 // revoke is POST /api/revoke. What it ends has ended on every replica within two
-// seconds. A revocation that cannot be recorded is not made.
+// seconds. Its intent is recorded before it is made, or it is not made; its outcome is
+// recorded when that is known.
 func (v revocations) revoke(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	event := audit.Event{Kind: audit.Revocation, Outcome: result.StatusSuccess}
 	if !p.HasAny(access.Auditor) {
-		event.Outcome = fault.Insufficient.Name
-		_ = v.record(r, event) // refused either way
+		_ = v.record(r.Context(), audit.Event{Kind: audit.Revocation, Outcome: fault.Insufficient.Name}) // refused either way
 		return p.Lacks(fault.Insufficient.New("Only an auditor may revoke sign-ins.").Suggest("Ask someone who has the role auditor."), string(access.Auditor))
 	}
 	what, err := httpx.Decode[revocation](r, v.body)
@@ -54,27 +54,35 @@ func (v revocations) revoke(w http.ResponseWriter, r *http.Request, p *access.Pr
 	if err := what.check(); err != nil {
 		return err
 	}
-	event.Step, event.Note = audit.RevokedPerson, what.Issuer+" "+what.Subject
+	event := audit.Event{Kind: audit.Intent, Step: audit.RevokedPerson, Note: what.Issuer + " " + what.Subject}
 	if what.TokenID != "" {
 		event.Step, event.Note = audit.RevokedToken, what.TokenID
 	}
-	if err := v.record(r, event); err != nil {
+	if err := v.record(r.Context(), event); err != nil {
 		return err
 	}
-	if what.TokenID != "" {
-		err = v.list.RevokeToken(r.Context(), "", what.TokenID)
-	} else {
-		err = v.list.RevokePerson(r.Context(), access.Owner{Issuer: what.Issuer, Subject: what.Subject})
+	err = v.enlist(r.Context(), what)
+	event.Kind, event.Outcome = audit.Revocation, result.StatusSuccess
+	if err != nil {
+		event.Outcome = fault.From(err).Code.Name
 	}
+	_ = v.record(context.WithoutCancel(r.Context()), event) // the intent is recorded, and what was revoked stays so
 	if err != nil {
 		return err
 	}
 	return httpx.JSON(w, http.StatusOK, map[string]string{"status": result.StatusSuccess, "revoked": event.Step})
 }
 
-func (v revocations) record(r *http.Request, e audit.Event) error {
+func (v revocations) enlist(ctx context.Context, what revocation) error {
+	if what.TokenID != "" {
+		return v.list.RevokeToken(ctx, "", what.TokenID)
+	}
+	return v.list.RevokePerson(ctx, access.Owner{Issuer: what.Issuer, Subject: what.Subject})
+}
+
+func (v revocations) record(ctx context.Context, e audit.Event) error {
 	if v.audit == nil {
 		return nil
 	}
-	return v.audit.Append(r.Context(), e)
+	return v.audit.Append(ctx, e)
 }

@@ -36,7 +36,10 @@ func TestAuditorRevokesATokenEverywhere(t *testing.T) {
 			t.Errorf("her other token, %s: got %d %s", name, status, body)
 		}
 	}
-	want := []audit.Event{{Kind: audit.Revocation, Step: "token", Note: "t-alice", Username: "ann.audit", Outcome: "success"}}
+	want := []audit.Event{
+		{Kind: audit.Intent, Step: "token", Note: "t-alice", Username: "ann.audit"},
+		{Kind: audit.Revocation, Step: "token", Note: "t-alice", Username: "ann.audit", Outcome: "success"},
+	}
 	if diff := cmp.Diff(want, one.audit.Events()); diff != "" {
 		t.Errorf("audit (-want +got):\n%s", diff)
 	}
@@ -116,6 +119,23 @@ func TestRevocationThatCannotBeRecordedIsNotMade(t *testing.T) {
 	}
 	if status, _ := r.read(r.send("GET", "/api/user", aliceToken, "")); status != 200 {
 		t.Errorf("the token was revoked: %d", status)
+	}
+}
+
+func TestRevocationThatFailsIsRecordedAsFailed(t *testing.T) {
+	r := newRig(t)
+	r.mini.SetError("no space")
+	status, _ := r.read(r.send("POST", "/api/revoke", auditToken, `{"jti":"t-alice"}`))
+	r.mini.SetError("")
+	if status != 500 {
+		t.Errorf("got %d", status)
+	}
+	want := []audit.Event{
+		{Kind: audit.Intent, Step: "token", Note: "t-alice", Username: "ann.audit"},
+		{Kind: audit.Revocation, Step: "token", Note: "t-alice", Username: "ann.audit", Outcome: "INTERNAL_ERROR"},
+	}
+	if diff := cmp.Diff(want, r.audit.Events()); diff != "" {
+		t.Errorf("audit (-want +got):\n%s", diff)
 	}
 }
 
