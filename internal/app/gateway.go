@@ -59,7 +59,7 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 		return err
 	}
 	servers, err := p.connect(o.servers, o.files, upstream.Options{
-		Mint: minter.Token, Entries: state.NewEntries(p.redis), Confirm: confirmations, Audit: p.audit, FailClosed: p.strict, Observe: p.metrics.Upstream, Limit: quota.NewToolCalls(p.quotas).Count, Log: p.log,
+		Mint: minter.Token, Entries: state.NewEntries(p.redis), Confirm: confirmations, Audit: p.audit, Refusals: p.refusals, FailClosed: p.strict, Observe: p.metrics.Upstream, Limit: quota.NewToolCalls(p.quotas).Count, Log: p.log,
 	})
 	if err != nil {
 		return err

@@ -104,14 +104,14 @@ func (c Catalogue) Call(ctx context.Context, name string, args json.RawMessage) 
 	}
 	s, err := c.Upstream.registry().named(c.Server)
 	if err != nil {
-		return result.Failed(err)
+		return unfound(ctx, c.Upstream, name, err)
 	}
 	offered := name
 	if s.foreign() {
 		offered = c.Server + "." + name
 	}
 	if r, err := c.Upstream.find(ctx, offered); err != nil || r.server.Name != c.Server {
-		return result.Failed(cmp.Or(err, error(fault.UnknownTool.New("No tool is called %q.", name).With("tool", name))))
+		return unfound(ctx, c.Upstream, offered, cmp.Or(err, error(fault.UnknownTool.New("No tool is called %q.", name).With("tool", name))))
 	}
 	return c.fitting(offered, c.Upstream.Call(ctx, offered, args))
 }

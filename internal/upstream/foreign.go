@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/mcpfile"
 	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/strictjson"
@@ -22,14 +24,23 @@ import (
 // the confirmation of a write, and the record.
 func (u *Upstream) callForeign(ctx context.Context, who *access.Principal, r route, args json.RawMessage) result.Outcome {
 	input, err := canonical(args)
-	if err == nil {
-		err = r.checked(ctx, who, input)
+	if err != nil {
+		return r.recorded(ctx, input, result.Failed(err))
 	}
+	o := r.run(ctx, who, input)
+	if o.Pending() != nil { // its opening is recorded
+		return o
+	}
+	return r.recorded(ctx, input, o)
+}
+
+func (r route) run(ctx context.Context, who *access.Principal, input json.RawMessage) result.Outcome {
+	err := r.checked(ctx, who, input)
 	switch {
 	case err != nil:
-		return r.recorded(ctx, input, result.Failed(err))
+		return result.Failed(err)
 	case r.tool.Kind == result.Write && !r.unapproved(who):
-		return u.open(ctx, who, r, input)
+		return r.server.up.open(ctx, who, r, input)
 	case r.tool.Kind == result.Write:
 		return r.change(ctx, input)
 	}
@@ -37,7 +48,7 @@ func (u *Upstream) callForeign(ctx context.Context, who *access.Principal, r rou
 	if err != nil {
 		return result.Failed(r.server.fault(err))
 	}
-	return r.recorded(ctx, input, ended(ctx, o))
+	return ended(ctx, o)
 }
 
 // ended decides whether what a foreign tool read is answered or was cancelled: that is
@@ -133,11 +144,46 @@ func (u *Upstream) open(ctx context.Context, who *access.Principal, r route, inp
 	})
 	switch {
 	case fault.Is(err, fault.Cancelled) || errors.Is(err, context.Canceled):
-		return r.recorded(ctx, input, result.Failed(ctx.Err()))
+		return result.Failed(ctx.Err())
 	case err != nil:
 		return result.Failed(err)
 	}
 	return result.Waiting(record.Pending())
+}
+
+// unapproved reports whether a write is sent without asking its person. That needs
+// the operator's setting, a caller who could approve it, and that it is known what
+// the model has read: a turn of ours without untrusted text, or a direct call without
+// a model. What the model of an MCP client has read is not known, and its token, which
+// may not approve, gets no further on another surface.
+func (r route) unapproved(who *access.Principal) bool {
+	provenance := who.Provenance()
+	switch provenance.Surface {
+	case access.SurfaceChat, access.SurfaceTerminal, access.SurfaceAPI:
+		return who.MayConfirm() && len(provenance.TaintedBy) == 0 && r.rules.Approve == mcpfile.ApproveNever
+	}
+	return false
+}
+
+// change sends a write that waits for no person. Its intent is recorded before, or
+// it is not sent. When its answer is lost, whether it was carried out is unknown.
+func (r route) change(ctx context.Context, input json.RawMessage) result.Outcome {
+	intent := audit.Event{Kind: audit.Intent, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Row: audit.RowsOf(input)}
+	sink := r.server.up.o.Audit
+	if sink == nil {
+		return result.Failed(fault.ServiceDown.New("Changes on the %s service cannot be recorded here.", r.server.Name))
+	}
+	if err := sink.Append(ctx, intent); err != nil {
+		return result.Failed(fault.ServiceDown.New("The change was not made because it could not be recorded.").Because(err))
+	}
+	o, err := r.server.call(ctx, r, input)
+	switch {
+	case err == nil:
+		return o
+	case errors.Is(err, mcpsession.ErrNotSent):
+		return result.Failed(r.server.fault(err))
+	}
+	return result.Failed(r.server.unknown().Because(err))
 }
 
 // answerForeign approves or denies a confirmation that is kept here.

@@ -14,7 +14,6 @@ import (
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/upstream/breaker"
 	"countersign.dev/internal/upstream/mcpsession"
-	"countersign.dev/internal/upstream/own"
 )
 
 // call sends one call if the breaker admits it.
@@ -45,13 +44,7 @@ func (s *server) send(ctx context.Context, r route, args json.RawMessage, probe 
 			s.logLost(ctx, r.tool.Name, err, 2, false)
 		}
 	}
-	if err != nil {
-		if !errors.Is(err, own.ErrCancelled) { // which the server has recorded
-			s.auditLost(ctx, r.tool.Name, err)
-		}
-		return o, err
-	}
-	if o.Fault() != nil && o.Fault().Code == fault.UnknownTool { // our list is not the server's
+	if err == nil && o.Fault() != nil && o.Fault().Code == fault.UnknownTool { // our list is not the server's
 		s.up.invalidate(s)
 	}
 	return o, err
@@ -110,8 +103,9 @@ func (s *server) answer(ctx context.Context, id string, approved bool, digest st
 	s.record(ctx, route{server: s, breaker: s.breaker}, end, end.Sub(start), err, false)
 	if err != nil {
 		s.logLost(ctx, "", err, 1, false)
-		s.auditLost(ctx, "", err)
-		return result.Failed(s.fault(err).Because(nil)) // the cause is in the log
+		lost := result.Failed(s.fault(err).Because(nil)) // the cause is in the log
+		_ = s.up.record(ctx, audit.Event{Server: s.Name}, lost)
+		return lost
 	}
 	return o
 }
@@ -149,10 +143,4 @@ func (s *server) record(ctx context.Context, r route, now time.Time, took time.D
 	if r.meter != nil {
 		r.meter.count(now, took, sig)
 	}
-}
-
-// auditLost records a call that got no answer: no server has a record of its
-// outcome.
-func (s *server) auditLost(ctx context.Context, tool string, err error) {
-	_ = s.up.audit(ctx, audit.Event{Kind: audit.Outcome, Server: s.Name, Tool: tool, Outcome: s.fault(err).Code.Name})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -12,8 +13,6 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/audit"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/upstream/breaker"
@@ -101,20 +100,13 @@ func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) 
 		return u.callForeign(ctx, who, r, args)
 	}
 	o, err := r.server.call(ctx, r, args)
-	if err != nil {
+	switch {
+	case err == nil:
+		return o
+	case errors.Is(err, own.ErrCancelled): // which the server has recorded
 		return result.Failed(r.server.fault(err))
 	}
-	return o
-}
-
-// unfound is the outcome of a call for which no server was found. One that its caller
-// cancelled meanwhile is recorded: its client gets no answer.
-func unfound(ctx context.Context, u *Upstream, name string, err error) result.Outcome {
-	o := result.Failed(err)
-	if o.Fault().Code == fault.Cancelled {
-		_ = u.audit(ctx, audit.Event{Kind: audit.Outcome, Tool: name, Outcome: o.Code()})
-	}
-	return o
+	return r.recorded(ctx, nil, result.Failed(r.server.fault(err)))
 }
 
 // named gives each call of a turn a request id of its own, after that of the turn.

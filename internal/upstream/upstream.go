@@ -85,8 +85,12 @@ type Options struct {
 	Confirm Confirmations
 	// HTTP gives the transport; its other settings are not used. Nil: one of our own.
 	HTTP *http.Client
-	// Audit takes what no server records: calls that got no answer, and calls of foreign tools.
+	// Audit takes what no server records: calls that got no answer or were refused here, and
+	// calls of foreign tools.
 	Audit audit.Sink
+	// Refusals takes of these the calls that anyone can send in any number: of unknown tools,
+	// beyond a limit, and while a breaker is open. Nil: Audit.
+	Refusals audit.Sink
 	// FailClosed withholds what a foreign tool read, when that cannot be recorded. What our
 	// own servers read they withhold themselves.
 	FailClosed bool
@@ -143,18 +147,6 @@ func (u *Upstream) bounded(ctx context.Context, d time.Duration) (context.Contex
 	ctx, cancel := context.WithTimeout(ctx, d)
 	unhook := context.AfterFunc(u.life, cancel)
 	return ctx, func() { unhook(); cancel() }
-}
-
-// audit records what no server does.
-func (u *Upstream) audit(ctx context.Context, e audit.Event) error {
-	if u.o.Audit == nil {
-		return nil
-	}
-	err := u.o.Audit.Append(context.WithoutCancel(ctx), e)
-	if err != nil {
-		u.o.Log.ErrorContext(ctx, "audit could not be written", "server", e.Server, "tool", e.Tool, "error", err)
-	}
-	return err
 }
 
 // Confirmations keeps the pending changes of foreign tools. Package confirm has
