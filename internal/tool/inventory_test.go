@@ -24,6 +24,23 @@ type leaky struct {
 	Relation access.Relation       `json:"-"`
 }
 
+// The types below hold sensitive values where no plan reaches them.
+type (
+	inMap      struct{ Rows map[string]*masked }
+	inLists    struct{ Pages map[string][]map[int]masked }
+	valuesOnly struct{ Salaries []access.Sensitive[int] }
+	pointed    struct{ Salary *access.Sensitive[int] }
+	anything   struct{ Rows []any }
+	embedded   struct{ ByName }
+	ByName     map[string]masked
+	branch     struct{ Below map[string]branch } // holds none, and itself
+)
+
+type masked struct {
+	Phone    string          `json:"phone" mask:"pay"`
+	Relation access.Relation `json:"-"`
+}
+
 type oddClass struct {
 	Salary   string          `json:"salary" mask:"wages"`
 	Relation access.Relation `json:"-"`
@@ -67,6 +84,12 @@ func TestIncompleteDeclarationsDoNotStart(t *testing.T) {
 		"a write without apply":    {tool.Write(whole(), steps), "needs a preview and an apply"},
 		"sensitive, no relation":   {read[bare](whole()), "no field of type access.Relation"},
 		"sensitive, no class":      {read[leaky](whole()), "needs a mask tag"},
+		"sensitive, in a map":      {read[inMap](whole()), "needs a mask tag"},
+		"sensitive, in lists":      {read[inLists](whole()), "needs a mask tag"},
+		"sensitive, in a list":     {read[valuesOnly](whole()), "needs a mask tag"},
+		"sensitive, by pointer":    {read[pointed](whole()), "needs a mask tag"},
+		"sensitive, embedded":      {read[embedded](whole()), "needs a mask tag"},
+		"sensitive, perhaps":       {read[anything](whole()), "needs a mask tag"},
 		"an undeclared class":      {read[oddClass](whole()), `declares no class of fields "wages"`},
 		"an undeclared role":       {read[testkit.Note](spec(func(s *tool.Spec) { s.Allow = []access.Role{"payroll"} })), "allows payroll, a role that the domain does not declare"},
 		"the kernel's own fields":  {tool.List(whole(), list), "belongs to the kernel"},
@@ -77,6 +100,23 @@ func TestIncompleteDeclarationsDoNotStart(t *testing.T) {
 		_, err := tool.NewRunner([]tool.Tool{c.tool}, tool.Options{Server: "x", Policy: policy, Audit: &testkit.MemorySink{}, Cursors: ring(t), Confirmations: &confirm.Service{}, Receipts: tool.OneStore(testkit.NewFakeDomain())})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestMapsWithoutSensitiveValuesStart, and what no domain's class can be in.
+func TestMapsWithoutSensitiveValuesStart(t *testing.T) {
+	spec := tool.Spec{Name: "get_x", Title: "X", Description: "Shows x.", Allow: []access.Role{access.Employee}}
+	withClass := access.Policy{Classes: []access.Class{{Name: "pay"}}}
+	for name, c := range map[string]struct {
+		tool   tool.Tool
+		policy access.Policy
+	}{
+		"a map of rows":        {read[branch](spec), withClass},
+		"any, without a class": {read[anything](spec), access.Policy{}},
+	} {
+		if _, err := tool.NewRunner([]tool.Tool{c.tool}, tool.Options{Server: "x", Policy: c.policy, Audit: &testkit.MemorySink{}}); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package tool
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -62,6 +64,11 @@ func (r *planner) build(t reflect.Type) (*plan, error) {
 	}
 	p := &plan{}
 	r.plans[t] = p
+	for _, field := range reflect.VisibleFields(t) {
+		if field.Anonymous && (!isStruct(field.Type) || maskable(field.Type)) && r.hides(field.Type) { // else its fields are among these
+			return nil, fmt.Errorf("%s.%s: %w", t, field.Name, errHidden)
+		}
+	}
 	for field := range fields(t) {
 		if err := r.add(p, field); err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", t, field.Name, err)
@@ -84,15 +91,51 @@ func (r *planner) add(p *plan, field reflect.StructField) error {
 	if tag, ok := field.Tag.Lookup("mask"); ok {
 		return r.mask(p, field, tag)
 	}
-	if reflect.PointerTo(field.Type).Implements(maskableType) {
-		return fmt.Errorf("a sensitive value needs a mask tag")
-	}
 	inner, err := r.build(field.Type)
-	if err != nil || inner == nil {
+	switch {
+	case err != nil:
 		return err
+	case inner == nil && r.hides(field.Type):
+		return errHidden
+	case inner == nil:
+		return nil
 	}
 	p.inner = append(p.inner, innerField{field.Index, inner})
 	return nil
+}
+
+var errHidden = errors.New("a sensitive value needs a mask tag, on a field of its own: no plan reaches what is in a map, in a list of values or in an any")
+
+// hides reports whether values of a type can hold sensitive ones. An any can, where the
+// domain declares a class of fields. above are the types that it is a part of.
+func (r *planner) hides(t reflect.Type, above ...reflect.Type) bool {
+	switch {
+	case slices.Contains(above, t):
+		return false
+	case maskable(t):
+		return true
+	}
+	above = append(above, t)
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return r.hides(t.Elem(), above...)
+	case reflect.Interface:
+		return len(r.policy.Classes) > 0
+	case reflect.Struct:
+		for _, field := range reflect.VisibleFields(t) {
+			_, tagged := field.Tag.Lookup("mask")
+			if tagged || (field.IsExported() || field.Anonymous) && r.hides(field.Type, above...) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func maskable(t reflect.Type) bool { return reflect.PointerTo(t).Implements(maskableType) }
+
+func isStruct(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
 }
 
 func (r *planner) mask(p *plan, field reflect.StructField, tag string) error {
@@ -101,7 +144,7 @@ func (r *planner) mask(p *plan, field reflect.StructField, tag string) error {
 	if !declared {
 		return fmt.Errorf("the domain declares no class of fields %q", name)
 	}
-	if field.Type.Kind() != reflect.String && !reflect.PointerTo(field.Type).Implements(maskableType) {
+	if field.Type.Kind() != reflect.String && !maskable(field.Type) {
 		return fmt.Errorf("only strings and access.Sensitive values can be masked")
 	}
 	p.masked = append(p.masked, maskedField{field.Index, class, access.Style(style)})
