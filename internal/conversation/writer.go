@@ -147,6 +147,9 @@ func (w *writer) note(ctx context.Context, e agent.Event) {
 		if e.Outcome.Code() == fault.NotAskedFor.Name {
 			w.summary.unasked = append(w.summary.unasked, e.Call.Tool)
 		}
+		if f := e.Outcome.Fault(); f != nil && f.Kind() == fault.Internal && f.Unwrap() != nil { // a server has logged the cause of its own
+			w.log.ErrorContext(ctx, "tool call failed", "tool", e.Call.Tool, "fault_id", f.ID, "error", f.Logged())
+		}
 	case agent.Pending:
 		w.summary.code = result.StatusPending
 		w.outcomes.waits(ctx, w.conversation, e.Outcome.Pending().ID)

@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/conversation/sealed"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
 )
@@ -89,6 +90,16 @@ func TestPanicFailsItsTurnAlone(t *testing.T) {
 	}
 	if _, _, err := s.Ask(t.Context(), p, Question{Text: "And?", Conversation: c.ID}); err != nil {
 		t.Errorf("the next question: %v", err)
+	}
+}
+
+// TestPanicOfAToolIsInTheLog with the reference that its answer has.
+func TestPanicOfAToolIsInTheLog(t *testing.T) {
+	var log testkit.Logs
+	w := writer{events: events{sealed.NewLogs(&times{}), testkit.Ring("events")}, log: log.Logger(), stop: func(err error) { t.Error(err) }}
+	w.write(t.Context(), agent.Run(t.Context(), agent.Turn{Model: script{}, Toolbox: toolbox(func() result.Outcome { panic("no keeper") }), Question: "Free the lion"}))
+	if text := log.String(); strings.Count(text, "no keeper") != 1 || !strings.Contains(text, "fault_id=") || !strings.Contains(text, "tool=free_lion") {
+		t.Errorf("got logged:\n%s", text)
 	}
 }
 
