@@ -2,8 +2,10 @@ package rest
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,56 +38,87 @@ func unwrap(body []byte) (input, userContext json.RawMessage, err error) {
 var paramName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,99}$`)
 
 // inputOf makes an input of query parameters. A value gets the type that the
-// tool's schema gives its field; where the schema does not say, digits are a
-// number and repeated names are a list.
+// tool's schema gives its field, and stays the text that it is where that may be
+// one; where the schema does not say, digits are a number and repeated names are a
+// list.
 func inputOf(query url.Values, schema json.RawMessage) (json.RawMessage, error) {
-	var s struct {
-		Properties map[string]struct{ Type any }
-	}
+	var s struct{ Properties map[string]property }
 	_ = json.Unmarshal(schema, &s) // without one, values are typed by their form
-	types := make(map[string]string, 2*len(s.Properties))
-	for name, property := range s.Properties {
-		declared, _ := property.Type.(string)
-		types[name], types[result.Camel(name)] = declared, declared
+	properties := make(map[string]property, 2*len(s.Properties))
+	for name, p := range s.Properties {
+		properties[name], properties[result.Camel(name)] = p, p
 	}
 	input := make(map[string]any, len(query))
 	for name, values := range query {
 		if !paramName.MatchString(name) {
 			return nil, fault.BadRequest.New("A parameter's name is a letter and up to 99 letters, digits, _, . or -.")
 		}
-		kind := types[name]
-		list := make([]any, len(values))
-		for i, v := range values {
-			if !utf8.ValidString(v) {
-				return nil, fault.BadRequest.New("The parameter %s is not valid UTF-8.", name)
-			}
-			list[i] = typed(v, kind)
+		if slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }) {
+			return nil, fault.BadRequest.New("The parameter %s is not valid UTF-8.", name)
 		}
-		input[name] = list
-		if len(list) == 1 && kind != "array" {
-			input[name] = list[0]
-		}
+		input[name] = properties[name].value(values)
 	}
 	return json.Marshal(input)
+}
+
+// property is what a schema says of a field.
+type property struct {
+	Type         any // a name, or a list of names
+	Items        *property
+	AnyOf, OneOf []property
+}
+
+// types are the types that a value may have in any of the alternatives, and those of the
+// elements of a list.
+func (p property) types() (own, elements []string) {
+	switch declared := p.Type.(type) {
+	case string:
+		own = []string{declared}
+	case []any:
+		for _, d := range declared {
+			own = append(own, fmt.Sprint(d))
+		}
+	}
+	if p.Items != nil {
+		elements, _ = p.Items.types()
+	}
+	for _, alternative := range slices.Concat(p.AnyOf, p.OneOf) {
+		o, e := alternative.types()
+		own, elements = append(own, o...), append(elements, e...)
+	}
+	return own, elements
+}
+
+// value is a list where only that is declared, or where a name is repeated.
+func (p property) value(texts []string) any {
+	own, elements := p.types()
+	if len(texts) == 1 && (!slices.Contains(own, "array") || slices.Contains(own, "string")) {
+		return typed(texts[0], own)
+	}
+	if !slices.Contains(own, "array") {
+		elements = own
+	}
+	list := make([]any, len(texts))
+	for i, text := range texts {
+		list[i] = typed(text, elements)
+	}
+	return list
 }
 
 // safeInteger is the greatest integer that every JSON reader keeps exactly.
 const safeInteger = 1<<53 - 1
 
-func typed(text, kind string) any {
-	switch kind {
-	case "string":
-		return text
-	case "boolean":
-		if b, err := strconv.ParseBool(text); err == nil && (text == "true" || text == "false") {
-			return b
-		}
-	case "number", "integer":
-		if strings.ContainsAny(text[:min(len(text), 1)], "-0123456789") && strictjson.Check([]byte(text)) == nil {
-			return json.RawMessage(text)
-		}
+func typed(text string, types []string) any {
+	boolean, number := slices.Contains(types, "boolean"), slices.Contains(types, "number") || slices.Contains(types, "integer")
+	switch {
+	case slices.Contains(types, "string"):
+	case boolean && (text == "true" || text == "false"):
+		return text == "true"
+	case number && strings.ContainsAny(text[:min(len(text), 1)], "-0123456789") && strictjson.Check([]byte(text)) == nil:
+		return json.RawMessage(text)
+	case boolean || number:
 	default:
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 && n <= safeInteger && text[0] != '+' {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 && n <= safeInteger && strconv.FormatInt(n, 10) == text {
 			return n
 		}
 	}

@@ -47,6 +47,36 @@ func TestQueryNumbersAreRead(t *testing.T) {
 	}
 }
 
+// TestQueryTextsAreKept: digits are a number only where no text is declared, and only if
+// they are the number's own form.
+func TestQueryTextsAreKept(t *testing.T) {
+	for _, c := range []struct{ property, query, want string }{
+		{`{"type":["string","null"]}`, "code=007", `{"code":"007"}`},
+		{`{"anyOf":[{"type":"string"},{"type":"null"}]}`, "code=7", `{"code":"7"}`},
+		{`{"oneOf":[{"type":"null"},{"type":"string"}]}`, "code=true", `{"code":"true"}`},
+		{`{"anyOf":[{"anyOf":[{"type":"integer"},{"type":"string"}]},{"type":"null"}]}`, "code=7", `{"code":"7"}`},
+		{`{"anyOf":[{"type":"integer"},{"type":"null"}]}`, "code=-7", `{"code":-7}`},
+		{`{"type":["boolean","null"]}`, "code=true", `{"code":true}`},
+		{`{"type":["boolean","null"]}`, "code=1", `{"code":"1"}`},
+		{`{"type":["array","null"],"items":{"type":"string"}}`, "code=7", `{"code":["7"]}`},
+		{`{"anyOf":[{"type":"array","items":{"type":"integer"}},{"type":"null"}]}`, "code=-7&code=8", `{"code":[-7,8]}`},
+		{`{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]}`, "code=7", `{"code":"7"}`},
+		{`{"type":"array"}`, "code=7", `{"code":[7]}`},
+		{`{}`, "code=7", `{"code":7}`},
+		{`true`, "code=007", `{"code":"007"}`},
+		{`{}`, "code=-0", `{"code":"-0"}`},
+	} {
+		query, err := url.ParseQuery(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := json.RawMessage(`{"properties":{"code":` + c.property + `}}`)
+		if got, err := inputOf(query, schema); err != nil || string(got) != c.want {
+			t.Errorf("%s of %s: got %s (%v), want %s", c.query, c.property, got, err, c.want)
+		}
+	}
+}
+
 func TestQueryThatIsNoTextIsRejected(t *testing.T) {
 	if _, err := inputOf(url.Values{"name": {"a\xff"}}, nil); !fault.Is(err, fault.BadRequest) {
 		t.Errorf("got %v, want BAD_REQUEST", err)
