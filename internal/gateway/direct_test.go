@@ -69,6 +69,8 @@ func TestDirectCallOfAConnectedServersTool(t *testing.T) {
 		{"POST", "/api/mcp/hr/notes.search", alice, "BAD_REQUEST"},
 		{"POST", "/api/mcp/hr/search", alice, "UNKNOWN_TOOL"},
 		{"POST", "/api/mcp/notes/list_employees", alice, `not one of the server notes.","suggestedAction":"Call it on the server hr."`},
+		{"POST", "/api/mcp/notes/list_employees", frank, `not one of the server notes.","suggestedAction":"Call it on the server hr."`},
+		{"POST", "/api/mcp/hr/list_employees", frank, "INSUFFICIENT_PERMISSIONS"},
 	} {
 		body := ""
 		if row.method == "POST" {

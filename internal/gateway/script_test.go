@@ -186,7 +186,7 @@ func (s *servers) Tools(ctx context.Context) agent.Toolset {
 	case s.foreign && p.HasAny("hr-read"):
 		set.Open = append(set.Open, agent.Tool{ToolInfo: result.ToolInfo{Name: search, Kind: result.Read}, Server: "notes"})
 	case s.foreign:
-		set.Closed = append(set.Closed, agent.ClosedTool{Name: search, Roles: []string{"hr-read"}})
+		set.Closed = append(set.Closed, agent.ClosedTool{Name: search, Server: "notes", Roles: []string{"hr-read"}})
 	}
 	return set
 }

@@ -123,8 +123,7 @@ func (c catalogue) at(r *http.Request) (string, error) {
 	}
 	set := c.Servers.Tools(r.Context())
 	for _, offered := range []string{server + "." + name, name} {
-		if slices.ContainsFunc(set.Open, func(t agent.Tool) bool { return t.Name == offered && t.Server == server }) ||
-			slices.ContainsFunc(set.Closed, func(t agent.ClosedTool) bool { return t.Name == offered }) {
+		if serverOf(set, offered) == server {
 			return offered, nil
 		}
 	}
@@ -151,14 +150,26 @@ func (c catalogue) options(w http.ResponseWriter, r *http.Request) error {
 // noTool says that a server has no such tool, and what is known of the others:
 // while one of them is down, the tool may be its own.
 func noTool(set agent.Toolset, server, name string) error {
-	at := slices.IndexFunc(set.Open, func(t agent.Tool) bool { return t.Name == name })
+	owner := serverOf(set, name)
 	switch {
-	case at >= 0:
-		return fault.UnknownTool.New("The tool %s is not one of the server %s.", name, server).With("tool", name).Instruct("Call it on the server %s.", set.Open[at].Server)
+	case owner != "":
+		return fault.UnknownTool.New("The tool %s is not one of the server %s.", name, server).With("tool", name).Instruct("Call it on the server %s.", owner)
 	case len(set.Down) > 0:
 		return fault.UnknownTool.New("The server %s has no tool called %q.", server, name).With("tool", name)
 	}
 	return fault.UnknownTool.New("There is no tool called %q.", name).With("tool", name)
+}
+
+// serverOf is the server of a tool, whether or not the person may call it; empty without
+// such a tool.
+func serverOf(set agent.Toolset, name string) string {
+	if at := slices.IndexFunc(set.Open, func(t agent.Tool) bool { return t.Name == name }); at >= 0 {
+		return set.Open[at].Server
+	}
+	if at := slices.IndexFunc(set.Closed, func(t agent.ClosedTool) bool { return t.Name == name }); at >= 0 {
+		return set.Closed[at].Server
+	}
+	return ""
 }
 
 var toolName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
