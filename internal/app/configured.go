@@ -73,7 +73,7 @@ func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Co
 	}
 	log.Info("ready")
 	footprint.Trim()
-	life.run(footprint.Watch)
+	life.run("the watch of memory", footprint.Watch)
 	return life.wait(ctx)
 }
 

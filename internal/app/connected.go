@@ -73,7 +73,7 @@ func (p *platform) connect(own []upstream.Server, files connectedFiles, o upstre
 	o.Pins = set.Lock()
 	servers := upstream.New(append(own, set.Servers()...), o)
 	p.life.onClose(func() error { servers.Close(); return nil })
-	p.life.run(func(ctx context.Context) { set.Watch(ctx, upstream.Foreign{Upstream: servers}) })
+	p.life.run("the watch of connected servers", func(ctx context.Context) { set.Watch(ctx, upstream.Foreign{Upstream: servers}) })
 	return servers, nil
 }
 

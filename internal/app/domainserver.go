@@ -166,7 +166,7 @@ func (p *platform) handler(d domain, server storage.Server, edge *mcpserver.Serv
 		return edge.Handler(), nil
 	}
 	log := p.log.With("server", d.name)
-	p.life.run(func(ctx context.Context) { s.Run(ctx, log) })
+	p.life.run("the work of "+d.name, func(ctx context.Context) { s.Run(ctx, log) })
 	verifier, err := p.domainVerifier(d, o)
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (p *platform) endAccounts(d domain, server storage.Server) {
 	}
 	log := p.log.With("server", d.name)
 	endAll := e.EndAccounts(p.revocations.End, log)
-	p.life.run(func(ctx context.Context) {
+	p.life.run("the announcement of ended accounts", func(ctx context.Context) {
 		ctx = access.With(ctx, auth.Server(d.name))
 		tick := time.NewTicker(endEvery)
 		defer tick.Stop()

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -41,18 +42,33 @@ func (l *lifetime) onClose(end func() error) {
 }
 
 // run runs a function in the background until the lifetime ends.
-func (l *lifetime) run(do func(context.Context)) {
+func (l *lifetime) run(part string, do func(context.Context)) {
 	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
+	done := make(chan error)
 	go func() {
 		defer close(done)
 		do(ctx)
 	}()
-	l.onEnd(func(context.Context) error {
+	l.onEnd(func(ctx context.Context) error {
 		stop()
-		<-done
-		return nil
+		return ended(ctx, part, done)
 	})
+}
+
+// ended waits for a part that was stopped, and returns its error. One that goes on after
+// the limit does not keep the others from their end.
+func ended(ctx context.Context, part string, done <-chan error) error {
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	default:
+		return fmt.Errorf("%s has not ended: %w", part, ctx.Err())
+	}
 }
 
 // end runs the registered functions, last first, and joins their errors.
@@ -87,15 +103,15 @@ func (l *lifetime) serve(listener net.Listener, h http.Handler, log *slog.Logger
 		}
 		done <- err
 	}()
-	l.onEnd(func(context.Context) error {
+	l.onEnd(func(ctx context.Context) error {
 		stop()
-		return <-done
+		return ended(ctx, "serving "+listener.Addr().String(), done)
 	})
 }
 
 // task runs what the process is for: with it the process ends.
 func (l *lifetime) task(do func(context.Context) error) {
-	l.run(func(ctx context.Context) {
+	l.run("the command", func(ctx context.Context) {
 		err := do(ctx)
 		select {
 		case l.fail <- err:

@@ -66,9 +66,9 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 	if err := revocations.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	life.run(revocations.Run)
-	life.run(audit.NewAnchors(events, auditHeads{redis}, log).Run)
-	life.run(refusals.Run)
+	life.run("the revocation list", revocations.Run)
+	life.run("the exchange of audit heads", audit.NewAnchors(events, auditHeads{redis}, log).Run)
+	life.run("the record of refusals", refusals.Run)
 	counts := metrics.New()
 	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: o.limits, Timeout: o.patience, Log: log, Refused: func(k quota.Kind) { counts.Refusal(string(k)) }})
 	life.onClose(func() error { quotas.Close(); return nil })

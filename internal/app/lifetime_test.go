@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestAShutdownEndsAtItsLimit: with parts that do not end, too. The error names them.
+func TestAShutdownEndsAtItsLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		life, release, closed := newLifetime(), make(chan struct{}), false
+		life.onClose(func() error { closed = true; return nil })
+		life.run("the watch", func(context.Context) { <-release })
+		life.run("the list", func(ctx context.Context) { <-ctx.Done() })
+		life.serve(deaf{release}, http.NotFoundHandler(), slog.New(slog.DiscardHandler), nil)
+		synctest.Wait()
+
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		err := life.end(ctx)
+		if took := time.Since(began); took != 50*time.Millisecond {
+			t.Errorf("took %s, want what the context gives", took)
+		}
+		if err == nil || !strings.Contains(err.Error(), "the watch") || !strings.Contains(err.Error(), "192.0.2.1:80") {
+			t.Errorf("got %v, want the parts that have not ended", err)
+		}
+		if !closed {
+			t.Error("the parts before those were not closed")
+		}
+		close(release)
+	})
+}
+
+// TestAShutdownWaitsForItsParts as long as its limit allows.
+func TestAShutdownWaitsForItsParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		life, ended := newLifetime(), false
+		life.run("the last write", func(ctx context.Context) {
+			<-ctx.Done()
+			<-time.After(3 * time.Second)
+			ended = true
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), endTimeout)
+		defer cancel()
+		if err := life.end(ctx); err != nil || !ended {
+			t.Errorf("got %v and ended %v, want the part to end", err, ended)
+		}
+	})
+}
+
+// deaf is a listener that does not end when it is closed.
+type deaf struct{ release chan struct{} }
+
+func (d deaf) Accept() (net.Conn, error) { <-d.release; return nil, net.ErrClosed }
+func (deaf) Close() error                { return nil }
+func (deaf) Addr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80} }
