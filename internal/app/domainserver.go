@@ -93,14 +93,11 @@ func (p *platform) edge(d domain, server storage.Server, o domainOptions) (*mcps
 	if err != nil {
 		return nil, err
 	}
-	confirmations, err := p.confirmations(d.name)
+	confirmations, err := p.confirmations(d.name, !o.direct)
 	if err != nil {
 		return nil, err
 	}
 	log := p.log.With("server", d.name)
-	if !o.direct {
-		confirmations = confirmations.ThroughGateway()
-	}
 	tools, err := mounted(d, server, tool.Options{
 		Server: d.name, Codes: d.codes, Policy: d.policy, Cursors: cursors, Confirmations: confirmations, Receipts: server.Receipts(), Audit: p.audit, FailClosed: p.strict, Observe: p.metrics.Calls(d.name), Log: log,
 	})

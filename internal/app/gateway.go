@@ -54,7 +54,7 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 	if err != nil {
 		return err
 	}
-	confirmations, err := p.confirmations(gatewayName)
+	confirmations, err := p.confirmations(gatewayName, false)
 	if err != nil {
 		return err
 	}

@@ -80,14 +80,16 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 }
 
 // confirmations makes the service of the confirmations that one server owns. No
-// other server's secrets open their records.
-func (p *platform) confirmations(server string) (*confirm.Service, error) {
+// other server's secrets open their records. A server that people do not call directly
+// takes their answers through the gateway.
+func (p *platform) confirmations(server string, throughGateway bool) (*confirm.Service, error) {
 	ring, err := p.keys.ring(server, "record")
 	if err != nil {
 		return nil, err
 	}
-	service := confirm.NewService(state.NewConfirmations(p.redis, ring), p.audit, time.Now)
-	return service.Notifying(conversation.NewChanges(p.redis, p.log)).Observing(p.metrics.Confirmation).Bounded(p.quotas), nil
+	return confirm.NewService(state.NewConfirmations(p.redis, ring), p.audit, &confirm.Options{
+		Notifier: conversation.NewChanges(p.redis, p.log), Observe: p.metrics.Confirmation, Quotas: p.quotas, ThroughGateway: throughGateway,
+	}), nil
 }
 
 // watchSlots reports the slots that people hold in this process.

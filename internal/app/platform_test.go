@@ -38,7 +38,7 @@ func TestChangesOfEveryProcessReachTheirPersonsLog(t *testing.T) {
 	opening, answering, chat := platformOn(t, redis.URL()), platformOn(t, redis.URL()), platformOn(t, redis.URL())
 	answering.keys = opening.keys // replicas of one server
 	service := func(pl *platform) *confirm.Service {
-		s, err := pl.confirmations("hr")
+		s, err := pl.confirmations("hr", false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,7 +78,7 @@ func (a answering) acquire(ctx context.Context) (Record, Acquisition, error) {
 			return r, Ended, err
 		}
 	}
-	return a.store.Acquire(ctx, a.reply, a.who.Owner(), a.now())
+	return a.store.Acquire(ctx, a.reply, a.who.Owner(), a.o.Now())
 }
 
 // tried looks for the receipt of an earlier attempt before a denial: a change
@@ -246,7 +246,7 @@ func (a answering) settle(ctx context.Context, r Record, receipt json.RawMessage
 func (a answering) end(ctx context.Context, r Record, to State, answer json.RawMessage) (moved bool, err error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	moved, err = a.store.Settle(ctx, r.ID, to, answer, a.now())
+	moved, err = a.store.Settle(ctx, r.ID, to, answer, a.o.Now())
 	if moved && to != Pending { // a reopened one waits as it did before
 		a.notify(ctx, r, to)
 	}

@@ -95,7 +95,7 @@ func (w *harness) answerAndCrash(id confirm.ID, approved bool, place int) (v con
 			v, crashed = confirm.Result{}, true
 		}
 	}()
-	service := confirm.NewService(fusedStore{w.store, f}, fusedSink{w.audit, f}, w.now)
+	service := confirm.NewService(fusedStore{w.store, f}, fusedSink{w.audit, f}, &confirm.Options{Now: w.now})
 	v, _ = service.Answer(context.Background(), alice, reply(id, approved), fusedExecutor{w.domain, f})
 	return v, false
 }
@@ -256,7 +256,7 @@ func TestHundredApprovalsOfEachConfirmation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	service := confirm.NewService(w.store, log, w.now)
+	service := confirm.NewService(w.store, log, &confirm.Options{Now: w.now})
 	ids := make(chan confirm.ID)
 	var workers sync.WaitGroup
 	for range atOnce {

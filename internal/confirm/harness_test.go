@@ -58,7 +58,9 @@ func newHarness(t testing.TB) *harness {
 
 func (w *harness) now() time.Time { return w.time }
 
-func (w *harness) service() *confirm.Service { return confirm.NewService(w.store, w.audit, w.now) }
+func (w *harness) service() *confirm.Service {
+	return confirm.NewService(w.store, w.audit, &confirm.Options{Now: w.now})
+}
 
 var raise = confirm.Request{
 	Action: "update_salary", Server: "hr", Input: json.RawMessage(`{"employee_id":"e-7","new_salary":420000}`), Digest: "digest",

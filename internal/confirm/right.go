@@ -7,14 +7,6 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// ThroughGateway returns the service of a server that takes answers from the
-// gateway only: a person's own token answers nothing there.
-func (s *Service) ThroughGateway() *Service {
-	with := *s
-	with.throughGateway = true
-	return &with
-}
-
 // Permit reports whether p may answer confirmations here. A refusal is audited:
 // INSUFFICIENT_SCOPE without the right, FORBIDDEN when answers must come through
 // the gateway.
@@ -25,7 +17,7 @@ func (s *Service) Permit(ctx context.Context, p *access.Principal, id ID) error 
 	switch {
 	case !p.MayConfirm():
 		return s.refuse(ctx, p, id, fault.InsufficientScope.New("This token may not approve or deny changes."))
-	case s.throughGateway && p.Purpose() == access.PurposeNone:
+	case s.o.ThroughGateway && p.Purpose() == access.PurposeNone:
 		return s.refuse(ctx, p, id, fault.ForbiddenRequest.New("This server takes answers to confirmations from the gateway only.").
 			Suggest("Approve or deny the change at the gateway."))
 	}

@@ -31,11 +31,8 @@ func TestOnlyTheRightAnswers(t *testing.T) {
 		for name, want := range map[string]*fault.Code{"direct": row.direct, "through the gateway": row.through} {
 			for _, approved := range []bool{true, false} {
 				h := newHarness(t)
-				service := h.service()
+				service := confirm.NewService(h.store, h.audit, &confirm.Options{Now: h.now, ThroughGateway: name != "direct"})
 				id := h.open()
-				if name != "direct" {
-					service = service.ThroughGateway()
-				}
 				_, err := service.Answer(t.Context(), row.who, reply(id, approved), h.domain)
 				if want == nil && err != nil || want != nil && !fault.Is(err, want) {
 					t.Errorf("%s, %s, approved %v: got %v, want %v", row.name, name, approved, err, want)

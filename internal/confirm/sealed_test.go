@@ -134,7 +134,7 @@ func (m meanwhile) Apply(ctx context.Context, r confirm.Record) (json.RawMessage
 func TestClocksApartHaveNoSecondEffect(t *testing.T) {
 	for _, apart := range []time.Duration{-24 * time.Hour, -time.Minute, 20 * time.Second, time.Minute, confirm.TTL, 24 * time.Hour} {
 		w := newHarness(t)
-		other := confirm.NewService(w.store, w.audit, func() time.Time { return noon.Add(apart) })
+		other := confirm.NewService(w.store, w.audit, &confirm.Options{Now: func() time.Time { return noon.Add(apart) }})
 		id := w.open()
 		slow := meanwhile{w.domain, func() { _, _ = other.Answer(t.Context(), alice, reply(id, true), w.domain) }}
 		w.wantApplied(w.service().Answer(t.Context(), alice, reply(id, true), slow))
@@ -169,7 +169,7 @@ func TestTimeIsOverByTheClockOfWhoIsAsked(t *testing.T) {
 	w.rewrite(id, w.written(id)) // without a TTL
 	w.time = noon.Add(confirm.TTL)
 	w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
-	behind := confirm.NewService(w.store, w.audit, func() time.Time { return w.time.Add(-time.Second) })
+	behind := confirm.NewService(w.store, w.audit, &confirm.Options{Now: func() time.Time { return w.time.Add(-time.Second) }})
 	w.wantApplied(behind.Answer(t.Context(), alice, reply(id, true), w.domain))
 	w.wantApplied(w.approve(id))
 	w.wantEffects(id, 1)

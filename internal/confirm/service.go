@@ -20,14 +20,21 @@ import (
 // Service opens and answers confirmations. It has no state: any number of
 // services, in any number of processes, can share a store.
 type Service struct {
-	store    Store
-	audit    audit.Sink
-	now      func() time.Time
-	notifier Notifier          // nil: none
-	observe  func(step string) // nil: none
-	quotas   *quota.Quotas     // nil: none
+	store Store
+	audit audit.Sink
+	o     Options
+}
 
-	throughGateway bool
+// Options configure a Service. The zero value is good.
+type Options struct {
+	Notifier Notifier          // nil: none
+	Observe  func(step string) // called for each step that was recorded: opened, withdrawn, approved, denied, applied, failed, reopened, settled, unknown, refused
+	Quotas   *quota.Quotas     // limit the confirmations that wait for one person, on all servers; nil: no limit
+	Now      func() time.Time  // nil: time.Now
+
+	// ThroughGateway takes answers from the gateway only: a person's own token answers
+	// nothing here.
+	ThroughGateway bool
 }
 
 // Notifier receives the confirmations that began to wait or were answered, after
@@ -41,42 +48,19 @@ const (
 	settleLimit = 5 * time.Second // for the steps after an apply, also when the caller disconnected
 )
 
-// NewService returns a service over a store. A nil now is time.Now.
-func NewService(store Store, sink audit.Sink, now func() time.Time) *Service {
-	if now == nil {
-		now = time.Now
+// NewService returns a service over a store. Nil options are the zero value.
+func NewService(store Store, sink audit.Sink, o *Options) *Service {
+	s := &Service{store: store, audit: sink}
+	if o != nil {
+		s.o = *o
 	}
-	return &Service{store: store, audit: sink, now: now}
-}
-
-// Notifying returns the service with a notifier.
-func (s *Service) Notifying(n Notifier) *Service {
-	with := *s
-	with.notifier = n
-	return &with
-}
-
-// Bounded returns the service with a limit on the confirmations that wait for one
-// person, on all servers.
-func (s *Service) Bounded(q *quota.Quotas) *Service {
-	with := *s
-	with.quotas = q
-	return &with
-}
-
-// Observing returns the service with a function that is called for each step that
-// was recorded: opened, withdrawn, approved, denied, applied, failed, reopened,
-// settled, unknown, refused.
-func (s *Service) Observing(observe func(step string)) *Service {
-	with := *s
-	with.observe = observe
-	return &with
-}
-
-func (s *Service) observed(step string) {
-	if s.observe != nil {
-		s.observe(step)
+	if s.o.Now == nil {
+		s.o.Now = time.Now
 	}
+	if s.o.Observe == nil {
+		s.o.Observe = func(string) {}
+	}
+	return s
 }
 
 // notify also notifies when the caller disconnected: the change is stored.
@@ -84,13 +68,13 @@ func (s *Service) notify(ctx context.Context, r Record, state State) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
 	if state != Pending {
-		s.quotas.Answered(ctx, r.Owner, string(r.ID))
+		s.o.Quotas.Answered(ctx, r.Owner, string(r.ID))
 	}
-	if s.notifier == nil {
+	if s.o.Notifier == nil {
 		return
 	}
 	r.State = state
-	s.notifier.Changed(ctx, r)
+	s.o.Notifier.Changed(ctx, r)
 }
 
 // Request is a change that needs its person's approval.
@@ -134,7 +118,7 @@ const (
 // it returns SERVICE_UNAVAILABLE and stores nothing. A change whose caller has cancelled
 // it by the end of that is withdrawn, and CANCELLED.
 func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Record, error) {
-	now := s.now().UTC()
+	now := s.o.Now().UTC()
 	if r.ID == "" {
 		r.ID = NewID()
 	}
@@ -150,7 +134,7 @@ func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 		Input: r.Input, Digest: r.Digest, Precondition: r.Precondition, Owner: p.Owner(), Username: p.Username(),
 		Provenance: p.Provenance(), Summary: r.Summary, Data: data, Unrepeatable: r.Unrepeatable, Patience: r.Patience, Note: r.Note, Created: now, Expires: now.Add(TTL),
 	}
-	if err := s.quotas.Wait(ctx, p.Owner(), string(record.ID), TTL); err != nil {
+	if err := s.o.Quotas.Wait(ctx, p.Owner(), string(record.ID), TTL); err != nil {
 		return Record{}, err
 	}
 	err = s.record(ctx, p, record, stepOpened, "pending_confirmation")
@@ -161,7 +145,7 @@ func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 		err = cancelled
 	}
 	if err != nil {
-		s.quotas.Answered(context.WithoutCancel(ctx), p.Owner(), string(record.ID))
+		s.o.Quotas.Answered(context.WithoutCancel(ctx), p.Owner(), string(record.ID))
 		return Record{}, err
 	}
 	s.notify(ctx, record, Pending)
@@ -173,7 +157,7 @@ func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 func (s *Service) withdraw(ctx context.Context, p *access.Principal, r Record) bool {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	_, acquired, err := s.store.Acquire(ctx, Reply{ID: r.ID, Server: r.Server}, p.Owner(), s.now())
+	_, acquired, err := s.store.Acquire(ctx, Reply{ID: r.ID, Server: r.Server}, p.Owner(), s.o.Now())
 	if err != nil || acquired != Acquired && acquired != Unknown {
 		return false
 	}
@@ -212,7 +196,7 @@ func (s *Service) Get(ctx context.Context, p *access.Principal, server string, i
 		return Record{}, notFound()
 	}
 	r, ok, err := s.store.Get(ctx, server, id)
-	if r.State == Pending && !s.now().Before(r.Expires) {
+	if r.State == Pending && !s.o.Now().Before(r.Expires) {
 		r.State = Expired
 	}
 	switch {
@@ -237,7 +221,7 @@ func (s *Service) record(ctx context.Context, p *access.Principal, r Record, ste
 	if err := s.audit.Append(ctx, e); err != nil {
 		return fault.ServiceDown.New("The step was not taken because it could not be recorded.").Because(err)
 	}
-	s.observed(step)
+	s.o.Observe(step)
 	return nil
 }
 
@@ -254,7 +238,7 @@ func (s *Service) recordPast(ctx context.Context, p *access.Principal, r Record,
 // audit could be written.
 func (s *Service) refuse(ctx context.Context, p *access.Principal, id ID, why *fault.Error) error {
 	_ = s.audit.Append(ctx, event(p, audit.Denial, id, stepRefused, why.Code.Name))
-	s.observed(stepRefused)
+	s.o.Observe(stepRefused)
 	return why
 }
 

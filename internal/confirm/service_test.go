@@ -410,7 +410,7 @@ func TestCancelledChangeIsWithdrawn(t *testing.T) {
 	ctx, leave = context.WithCancel(t.Context())
 	store := leavingStore{w.store, leave}
 	request.ID = confirm.NewID()
-	if _, err := confirm.NewService(store, w.audit, w.now).Open(ctx, alice, request); !errors.Is(err, context.Canceled) {
+	if _, err := confirm.NewService(store, w.audit, &confirm.Options{Now: w.now}).Open(ctx, alice, request); !errors.Is(err, context.Canceled) {
 		t.Errorf("stored as its caller left: got %v", err)
 	}
 	if got := w.state(request.ID); got != confirm.Denied {

@@ -190,7 +190,7 @@ func TestPersonsLogHasTitlesAndChangesOfEverySurface(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = redis.Close() })
-		return confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), &testkit.MemorySink{}, nil).Notifying(NewChanges(redis, slog.New(slog.DiscardHandler)))
+		return confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), &testkit.MemorySink{}, &confirm.Options{Notifier: NewChanges(redis, slog.New(slog.DiscardHandler))})
 	}
 	opening, answering := elsewhere(), elsewhere()
 	open := func(who *access.Principal, action string) confirm.Record {

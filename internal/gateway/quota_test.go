@@ -221,7 +221,8 @@ func TestWaitingChangesAreLimited(t *testing.T) {
 	r := newRig(t)
 	q := quota.New(quota.Options{Store: state.NewBudgets(r.redis), Timeout: testkit.Patience, Limits: quota.Limits{Pending: 2}})
 	defer q.Close()
-	service, ann := r.confirmations.Bounded(q), testkit.Person("ann", access.Employee)
+	service := confirm.NewService(state.NewConfirmations(r.redis, testkit.Ring("record")), r.audit, &confirm.Options{Quotas: q})
+	ann := testkit.Person("ann", access.Employee)
 	open := func(p *access.Principal) (confirm.ID, error) {
 		record, err := service.Open(t.Context(), p, confirm.Request{Action: "delete_employee", Server: "hr"})
 		return record.ID, err

@@ -74,7 +74,7 @@ func rigAt(t testing.TB, address string, change ...any) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, redis: redis, audit: &testkit.MemorySink{}, model: newModel(), login: &login{}}
-	r.confirmations = confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), r.audit, time.Now).Notifying(conversation.NewChanges(redis, slog.New(slog.DiscardHandler)))
+	r.confirmations = confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), r.audit, &confirm.Options{Notifier: conversation.NewChanges(redis, slog.New(slog.DiscardHandler))})
 	r.servers = newServers(r.confirmations, state.NewEntries(redis))
 	r.revocations, r.login.verify = revocation.New(state.NewList(redis, revocation.Name, revocation.Life), nil), r.verify
 	r.refresh()

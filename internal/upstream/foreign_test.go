@@ -153,7 +153,7 @@ func hostWith(t *testing.T, o upstream.Options, servers ...upstream.Server) *ups
 		o.Audit = &sink{}
 	}
 	store := state.NewConfirmations(r, testkit.Ring("record"))
-	o.Entries, o.Confirm = state.NewEntries(r), confirm.NewService(store, o.Audit, o.Now)
+	o.Entries, o.Confirm = state.NewEntries(r), confirm.NewService(store, o.Audit, &confirm.Options{Now: o.Now})
 	return start(t, o, servers...)
 }
 

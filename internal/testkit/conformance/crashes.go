@@ -122,7 +122,7 @@ func (s *suite) crashes(t *testing.T) {
 				if want := stage == afterCommit; changed != want || kept != want {
 					t.Errorf("after the crash: changed %v, receipt %v; want both %v", changed, kept, want)
 				}
-				h = h.over(s, h.store, confirm.NewService(store, h.Sink, later))
+				h = h.over(s, h.store, confirm.NewService(store, h.Sink, &confirm.Options{Now: later}))
 				first, after := w.answer(h, p.ID), h.store.Dump()
 				if again := w.answer(h, p.ID); !strings.Contains(first, w.Says) || again != first {
 					t.Errorf("got %s, then %s, want %q", first, again, w.Says)
