@@ -224,7 +224,8 @@ func (s *Server) Confirmation(ctx context.Context, id string) (c result.Confirma
 		return c, err
 	}
 	if status == http.StatusOK {
-		return c, json.Unmarshal(answer, &c)
+		err = json.Unmarshal(answer, &c)
+		return c, err
 	}
 	o, err := outcomeOf(status, answer)
 	if err == nil && o.Fault() != nil {
