@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -32,16 +33,22 @@ func TestPanicBecomesAFaultWithAnID(t *testing.T) {
 }
 
 func TestDeadlineIsATimeout(t *testing.T) {
-	slow := tool.Read(tool.Spec{Name: "slow", Title: "Slow", Description: "Waits.", Allow: []access.Role{access.Employee}, Timeout: time.Millisecond},
-		func(ctx context.Context, _ struct{}) (testkit.Note, error) {
-			<-ctx.Done()
-			return testkit.Note{}, errors.New("connection reset while waiting")
-		})
-	r, err := tool.NewRunner([]tool.Tool{slow}, tool.Options{Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: &testkit.MemorySink{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantFault(t, r.Call(testkit.As(t, "ann", access.Employee), "slow", nil), fault.Timeout)
+	synctest.Test(t, func(t *testing.T) {
+		slow := tool.Read(tool.Spec{Name: "slow", Title: "Slow", Description: "Waits.", Allow: []access.Role{access.Employee}},
+			func(ctx context.Context, _ struct{}) (testkit.Note, error) {
+				<-ctx.Done()
+				return testkit.Note{}, errors.New("connection reset while waiting")
+			})
+		r, err := tool.NewRunner([]tool.Tool{slow}, tool.Options{Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: &testkit.MemorySink{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		wantFault(t, r.Call(testkit.As(t, "ann", access.Employee), "slow", nil), fault.Timeout)
+		if took := time.Since(began); took != tool.ReadTimeout {
+			t.Errorf("took %s, want %s", took, tool.ReadTimeout)
+		}
+	})
 }
 
 // store is a sink that writes nothing once its context has ended, as a database.

@@ -384,10 +384,7 @@ func (c *admitted) splitWindow(values object) error {
 }
 
 func (m *mounted) timeout() time.Duration {
-	switch {
-	case m.spec.Timeout > 0:
-		return m.spec.Timeout
-	case m.kind == result.Write:
+	if m.kind == result.Write {
 		return WriteTimeout
 	}
 	return ReadTimeout

@@ -37,7 +37,6 @@ type Spec struct {
 	Lacks       []Lack        // what people ask it for and is not kept or done here; said to them, never shown to a model
 	Untrusted   []string      // result fields with unverified text
 	Replaces    bool          // edits: it overwrites or removes what is there; without it, an edit only adds
-	Timeout     time.Duration // default 5 s, writes 10 s
 	Page        int           // keyset lists: rows of a page at most; default 50
 	DefaultPage int           // keyset lists: rows of a page when the caller does not say; default Page
 }
@@ -45,10 +44,10 @@ type Spec struct {
 // Lack is what people ask a tool for that it does not do.
 type Lack = result.Lack
 
-// The default deadlines of a call.
+// The deadlines of a call. A host that waits longer gets no other answer.
 const (
-	ReadTimeout  = 5 * time.Second
-	WriteTimeout = 10 * time.Second
+	ReadTimeout  = 5 * time.Second  // of reads, lists and edits
+	WriteTimeout = 10 * time.Second // of a write's preview, and of its change
 )
 
 // recordTimeout is the deadline of the event of a call that is over.
