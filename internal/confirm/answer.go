@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
 )
 
 // Result is the result of an answer: Applied with the receipt, Failed with the
@@ -14,6 +16,19 @@ import (
 type Result struct {
 	State  State
 	Answer json.RawMessage
+}
+
+// Outcome is what the one who answered gets, the stored bytes as decode reads them. It is
+// not for OutcomeUnknown, of which the room that sent the change knows more.
+func (r Result) Outcome(id ID, decode func(json.RawMessage) (result.Outcome, error)) result.Outcome {
+	if r.State == Denied {
+		return result.Cancelled("Action cancelled by user")
+	}
+	o, err := decode(r.Answer)
+	if err != nil {
+		return result.Failed(fmt.Errorf("the stored answer of confirmation %s: %w", id, err))
+	}
+	return o
 }
 
 // Answer approves or denies a confirmation of p, who needs the right to: see

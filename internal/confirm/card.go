@@ -2,7 +2,9 @@ package confirm
 
 import (
 	"encoding/json"
+	"time"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 )
 
@@ -12,6 +14,12 @@ const (
 	MaxCard   = 16 << 10
 	cardExtra = 1 << 10 // of it, for what is added later: digest, expiry, address
 )
+
+// Head is what every card begins with: the change, the server that makes it, the person
+// and the time.
+func Head(action, server string, who *access.Principal, now time.Time) map[string]any {
+	return map[string]any{"action": action, "mcpServer": server, "userId": who.Subject(), "timestamp": now.UnixMilli()}
+}
 
 // checkCard refuses a change that is too large to be shown. The error names the
 // field that takes most.

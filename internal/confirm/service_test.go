@@ -136,7 +136,7 @@ func TestDisconnectedCallersDenialIsRecorded(t *testing.T) {
 	w := newHarness(t)
 	id := w.open()
 	ctx, leave := context.WithCancel(t.Context())
-	service := w.service().Notifying(notifier(leave))
+	service := confirm.NewService(w.store, w.audit, &confirm.Options{Now: w.now, Notifier: notifier(leave)})
 	if v, err := service.Answer(ctx, alice, reply(id, false), w.domain); err != nil || v.State != confirm.Denied {
 		t.Errorf("denial: got %v, %v", v, err)
 	}

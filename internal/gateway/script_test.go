@@ -233,18 +233,11 @@ func (s *servers) Answer(ctx context.Context, id string, approved bool, digest s
 	if err != nil {
 		return result.Failed(err)
 	}
-	v, err := s.confirmations.Answer(ctx, p, confirm.Reply{ID: confirm.ID(id), Server: "hr", Approved: approved, Digest: digest}, s)
-	switch {
-	case err != nil:
-		return result.Failed(err)
-	case v.State == confirm.Denied:
-		return result.Cancelled("Action cancelled by user")
-	}
-	o, err := result.DecodeEnvelope(v.Answer)
+	answered, err := s.confirmations.Answer(ctx, p, confirm.Reply{ID: confirm.ID(id), Server: "hr", Approved: approved, Digest: digest}, s)
 	if err != nil {
 		return result.Failed(err)
 	}
-	return o
+	return answered.Outcome(confirm.ID(id), result.DecodeEnvelope)
 }
 
 // Permit implements gateway.Confirmations.

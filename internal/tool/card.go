@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
@@ -160,5 +161,5 @@ func preconditionDigest(precondition any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return digest(encoded), nil
+	return audit.Digest(encoded), nil
 }

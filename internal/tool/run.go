@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -271,7 +272,7 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 	c.limited.Start(ctx, c.tool.timeout())
 	defer c.limited.End()
 	ctx = &c.limited
-	event := audit.Event{Kind: audit.Outcome, Tool: name, Digest: digest(c.input), Row: c.rows}
+	event := audit.Event{Kind: audit.Outcome, Tool: name, Digest: audit.Digest(c.input), Row: c.rows}
 	if err := r.recordIntent(ctx, c, event); err != nil {
 		return r.record(ctx, event, result.Failed(err))
 	}
@@ -541,14 +542,13 @@ func (r *Runner) open(ctx context.Context, c *admitted) result.Outcome {
 	if err != nil {
 		return result.Failed(err)
 	}
-	shown["action"], shown["mcpServer"], shown["userId"] = c.spec.Name, r.opts.Server, c.who.Subject()
-	shown["timestamp"] = r.now().UnixMilli()
+	maps.Copy(shown, confirm.Head(c.spec.Name, r.opts.Server, c.who, r.now()))
 	id := confirm.NewID()
 	if err := r.opts.Receipts.Assign(ctx, id, c.input); err != nil {
 		return result.Failed(endedOr(ctx, err))
 	}
 	record, err := r.opts.Confirmations.Open(ctx, c.who, confirm.Request{
-		ID: id, Action: c.spec.Name, Server: r.opts.Server, Input: c.input, Digest: digest(c.input),
+		ID: id, Action: c.spec.Name, Server: r.opts.Server, Input: c.input, Digest: audit.Digest(c.input),
 		Precondition: precondition, Summary: message, Data: shown, Note: c.reason(),
 	})
 	if err != nil {

@@ -1,8 +1,6 @@
 package tool
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -20,13 +18,6 @@ func into(values json.RawMessage, v any) error {
 		return fault.WrongInputs(fault.Input{Field: unfit.Field, Wrong: "is out of range"}).Fields(unfit.Field)
 	}
 	return err
-}
-
-// digest is the SHA-256 of canonical bytes, in hex.
-func digest(canonical []byte) string {
-	sum := sha256.Sum256(canonical)
-	var text [2 * sha256.Size]byte
-	return string(hex.AppendEncode(text[:0], sum[:]))
 }
 
 // messageIn finds the field `message` of an output, the sentence for people; nil when

@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
@@ -48,14 +48,7 @@ func (r *Runner) Answer(ctx context.Context, id string, approved bool, digest st
 	if err != nil {
 		return result.Failed(fault.From(err).With("confirmationId", id))
 	}
-	if answered.State == confirm.Denied {
-		return result.Cancelled("Action cancelled by user")
-	}
-	o, err := r.opts.Dialect.Decode(answered.Answer)
-	if err != nil {
-		return result.Failed(fmt.Errorf("the stored answer of confirmation %s: %w", id, err))
-	}
-	return o
+	return answered.Outcome(reply.ID, r.opts.Dialect.Decode)
 }
 
 // executor applies confirmed writes. Every check of Call runs again.
@@ -96,7 +89,7 @@ func (e executor) apply(ctx context.Context, record confirm.Record) (answer json
 	if err != nil {
 		return nil, err
 	}
-	if c.tool.kind != result.Write || digest(c.input) != record.Digest {
+	if c.tool.kind != result.Write || audit.Digest(c.input) != record.Digest {
 		return nil, fault.ConfirmationStale.New("The tool has changed since this was confirmed. Nothing was changed.")
 	}
 	defer func() {

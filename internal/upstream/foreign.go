@@ -134,12 +134,10 @@ func (u *Upstream) open(ctx context.Context, who *access.Principal, r route, inp
 		return result.Failed(fault.ServiceDown.New("Changes on the %s service cannot be confirmed here.", r.server.Name))
 	}
 	message := fmt.Sprintf("Run %s of the connected server %s with the arguments shown?", r.tool.Name, r.server.Name)
-	shown := map[string]any{
-		"action": r.tool.Name, "mcpServer": r.server.Name, "userId": who.Subject(),
-		"timestamp": u.o.Now().UnixMilli(), "arguments": input,
-	}
+	shown := confirm.Head(r.tool.Name, r.server.Name, who, u.o.Now())
+	shown["arguments"] = input
 	record, err := u.o.Confirm.Open(ctx, who, confirm.Request{
-		Action: r.tool.Name, Server: r.server.Name, Input: input, Digest: digest(input),
+		Action: r.tool.Name, Server: r.server.Name, Input: input, Digest: audit.Digest(input),
 		Precondition: definition(r), Summary: message, Data: shown, Unrepeatable: true, Patience: r.server.deadline(r),
 	})
 	switch {
@@ -168,7 +166,7 @@ func (r route) unapproved(who *access.Principal) bool {
 // change sends a write that waits for no person. Its intent is recorded before, or
 // it is not sent. When its answer is lost, whether it was carried out is unknown.
 func (r route) change(ctx context.Context, input json.RawMessage) result.Outcome {
-	intent := audit.Event{Kind: audit.Intent, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Row: audit.RowsOf(input)}
+	intent := audit.Event{Kind: audit.Intent, Server: r.server.Name, Tool: r.tool.Name, Digest: audit.Digest(input), Row: audit.RowsOf(input)}
 	sink := r.server.up.o.Audit
 	if sink == nil {
 		return result.Failed(fault.ServiceDown.New("Changes on the %s service cannot be recorded here.", r.server.Name))
@@ -195,16 +193,10 @@ func (u *Upstream) answerForeign(ctx context.Context, who *access.Principal, s *
 	switch {
 	case err != nil:
 		return result.Failed(fault.From(err).WithDeclared("confirmationId", string(reply.ID)))
-	case v.State == confirm.Denied:
-		return result.Cancelled("Action cancelled by user")
 	case v.State == confirm.OutcomeUnknown:
 		return result.Failed(s.unknown())
 	}
-	o, err := result.DecodeEnvelope(v.Answer)
-	if err != nil {
-		return result.Failed(err)
-	}
-	return o
+	return v.Outcome(reply.ID, result.DecodeEnvelope)
 }
 
 // executor carries out confirmed calls of one foreign server.
@@ -275,7 +267,7 @@ func (e executor) admit(ctx context.Context, record confirm.Record) (route, erro
 	if err != nil {
 		return route{}, err
 	}
-	if r.server != e.s || digest(record.Input) != record.Digest || definition(r) != record.Precondition {
+	if r.server != e.s || audit.Digest(record.Input) != record.Digest || definition(r) != record.Precondition {
 		return route{}, confirm.Stale().With("confirmationId", string(record.ID))
 	}
 	return r, allowed(who, r)
@@ -292,5 +284,5 @@ func definition(r route) string {
 	if err != nil { // schemas were encoded by us
 		return ""
 	}
-	return digest(encoded)
+	return audit.Digest(encoded)
 }

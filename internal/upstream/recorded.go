@@ -3,8 +3,6 @@ package upstream
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 
@@ -19,7 +17,7 @@ import (
 func (r route) recorded(ctx context.Context, input json.RawMessage, o result.Outcome) result.Outcome {
 	e := audit.Event{Server: r.server.Name, Tool: r.tool.Name, Rows: o.Rows(), Shown: audit.ShownIn(o.Data())}
 	if input != nil {
-		e.Digest, e.Row = digest(input), audit.RowsOf(input)
+		e.Digest, e.Row = audit.Digest(input), audit.RowsOf(input)
 	}
 	err := r.server.up.record(ctx, e, o)
 	if err != nil && r.server.up.o.FailClosed && r.tool.Kind != result.Write && o.Fault() == nil {
@@ -61,9 +59,4 @@ func (u *Upstream) record(ctx context.Context, e audit.Event, o result.Outcome) 
 // arguments are: a flood of such calls costs nothing else, and must not fill the disk.
 func refused(e audit.Event, f *fault.Error) bool {
 	return f != nil && (e.Server == "" || f.Code == fault.UnknownTool || f.Kind() == fault.RateLimited || errors.Is(f, errOpen))
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }
