@@ -92,7 +92,7 @@ func (c *connection) received(kind websocket.MessageType, body []byte) bool {
 		err = c.prove()
 	}
 	if err == nil {
-		err = c.handle(access.With(c.named(ctx), c.principal), m)
+		err = c.handle(access.With(c.withMessageID(ctx), c.principal), m)
 	}
 	if err != nil {
 		c.fail(err, fault.Clip(m.ID, maxID))
@@ -100,8 +100,8 @@ func (c *connection) received(kind websocket.MessageType, body []byte) bool {
 	return true
 }
 
-// named gives each message a request id of its own, after that of the connection.
-func (c *connection) named(ctx context.Context) context.Context {
+// withMessageID gives each message a request id of its own, after that of the connection.
+func (c *connection) withMessageID(ctx context.Context) context.Context {
 	c.messages++
 	return telemetry.WithRequest(ctx, telemetry.RequestOf(ctx).Part(strconv.Itoa(c.messages)))
 }

@@ -29,7 +29,7 @@ func (u *Upstream) Answer(ctx context.Context, id string, approved bool, digest 
 	if !known {
 		return u.askEach(ctx, id, approved, digest)
 	}
-	s, err := u.registry().named(entry.Server)
+	s, err := u.registry().serverNamed(entry.Server)
 	switch {
 	case err != nil:
 		return result.Failed(err)
@@ -100,9 +100,9 @@ func (c Catalogue) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 // schema with which the tool is listed.
 func (c Catalogue) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
 	if c.Server == "" {
-		return c.fitting(name, c.Upstream.Call(ctx, name, args))
+		return c.asListed(name, c.Upstream.Call(ctx, name, args))
 	}
-	s, err := c.Upstream.registry().named(c.Server)
+	s, err := c.Upstream.registry().serverNamed(c.Server)
 	if err != nil {
 		return unfound(ctx, c.Upstream, name, err)
 	}
@@ -113,12 +113,12 @@ func (c Catalogue) Call(ctx context.Context, name string, args json.RawMessage) 
 	if r, err := c.Upstream.find(ctx, offered); err != nil || r.server.Name != c.Server {
 		return unfound(ctx, c.Upstream, offered, cmp.Or(err, error(fault.UnknownTool.New("No tool is called %q.", name).With("tool", name))))
 	}
-	return c.fitting(offered, c.Upstream.Call(ctx, offered, args))
+	return c.asListed(offered, c.Upstream.Call(ctx, offered, args))
 }
 
-// fitting is the outcome as clients of the tool accept it, who compare it with its schema.
-func (c Catalogue) fitting(name string, o result.Outcome) result.Outcome {
-	return c.Upstream.registry().routes[name].answers.Fitting(o)
+// asListed is the outcome as clients of the tool accept it, who compare it with its schema.
+func (c Catalogue) asListed(name string, o result.Outcome) result.Outcome {
+	return c.Upstream.registry().routes[name].envelope.Fitting(o)
 }
 
 // Encode passes on what the server wrote, or writes the envelope.

@@ -42,7 +42,7 @@ func (u *Upstream) Confirmation(ctx context.Context, id string) (result.Confirma
 	case !known:
 		return result.Confirmation{}, errNoConfirmation(id)
 	}
-	s, err := u.registry().named(entry.Server)
+	s, err := u.registry().serverNamed(entry.Server)
 	if err != nil {
 		return result.Confirmation{}, err
 	}
@@ -97,7 +97,7 @@ func (u *Upstream) PendingOf(ctx context.Context) (shown []result.Confirmation, 
 	asking.SetLimit(shownAtOnce)
 	for i, entry := range entries {
 		asking.Go(func() error {
-			s, err := servers.named(entry.Server)
+			s, err := servers.serverNamed(entry.Server)
 			if failed[i] = err; err == nil {
 				found[i], failed[i] = s.show(ctx, who, entry.ID)
 			}

@@ -52,7 +52,7 @@ func (r route) run(ctx context.Context, who *access.Principal, input json.RawMes
 }
 
 // ended decides whether what a foreign tool read is answered or was cancelled: that is
-// recorded next. A cancellation that comes later crosses the answer.
+// audited next. A cancellation that comes later crosses the answer.
 func ended(ctx context.Context, o result.Outcome) result.Outcome {
 	if errors.Is(ctx.Err(), context.Canceled) && o.Data() != nil {
 		return result.Failed(ctx.Err())
@@ -66,7 +66,7 @@ func (r route) checked(ctx context.Context, who *access.Principal, input json.Ra
 	if err := allowed(who, r); err != nil {
 		return err
 	}
-	if err := r.fitting(input); err != nil {
+	if err := r.checkInput(input); err != nil {
 		return err
 	}
 	if r.tool.Kind == result.Write {
@@ -93,9 +93,9 @@ func canonical(args json.RawMessage) (json.RawMessage, error) {
 	return input, nil
 }
 
-// fitting rejects arguments that the tool's schema forbids, before anything is
+// checkInput rejects arguments that the tool's schema forbids, before anything is
 // sent or shown.
-func (r route) fitting(input json.RawMessage) error {
+func (r route) checkInput(input json.RawMessage) error {
 	if r.schema == nil {
 		return nil
 	}

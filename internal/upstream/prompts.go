@@ -48,7 +48,7 @@ func (t Texts) Prompt(ctx context.Context, server, name string, args map[string]
 	if err != nil {
 		return "", err
 	}
-	s, err := t.Upstream.registry().named(server)
+	s, err := t.Upstream.registry().serverNamed(server)
 	if err != nil || !offersPrompts(s, who) {
 		return "", fault.ServerNotFound.New("No connected server %q offers you texts.", fault.Clip(server, 64)).With("server", server)
 	}

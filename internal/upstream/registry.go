@@ -91,13 +91,13 @@ func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err err
 	}
 	now, schemas, shown := u.o.Now(), schemasOf(s, tools), tools
 	var repeats map[string]bool
-	var answers map[string]*envelope.Foreign
+	var envelopes map[string]*envelope.Foreign
 	if s.foreign() {
 		repeats, shown = repeatable(tools), supervised(tools)
-		answers = answersOf(s.Name, shown)
+		envelopes = envelopesOf(s.Name, shown)
 	}
 	u.update(func(next *snapshot) {
-		if now, err := next.named(s.Name); err != nil || now.adapter != s.adapter { // replaced meanwhile
+		if now, err := next.serverNamed(s.Name); err != nil || now.adapter != s.adapter { // replaced meanwhile
 			return
 		}
 		l := next.lists[s.Name]
@@ -110,7 +110,7 @@ func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err err
 		if len(held) > 0 && !maps.Equal(held, l.held) {
 			u.o.Log.Warn("tools are held back until their definitions are accepted", "server", s.Name, "tools", held)
 		}
-		l.tools, l.schemas, l.repeats, l.answers, l.held, l.retry = shown, schemas, repeats, answers, held, time.Time{}
+		l.tools, l.schemas, l.repeats, l.envelopes, l.held, l.retry = shown, schemas, repeats, envelopes, held, time.Time{}
 		if l.version == version {
 			l.fetched = now
 		}
@@ -141,13 +141,13 @@ func (n *snapshot) routeOf(s *server, t result.ToolInfo) (route, bool) {
 	if r.rules.Approve == mcpfile.ApproveAlways { // whatever its server says
 		r.tool.Kind, r.tool.Annotations.ReadOnly, r.tool.Annotations.Idempotent = result.Write, false, false
 	}
-	r.answers = n.lists[s.Name].answers[t.Name]
-	r.tool.OutputSchema = r.answers.Of(r.tool.Kind)
+	r.envelope = n.lists[s.Name].envelopes[t.Name]
+	r.tool.OutputSchema = r.envelope.Of(r.tool.Kind)
 	return r, offered
 }
 
-// named returns the server of a name, or SERVER_NOT_FOUND.
-func (n *snapshot) named(name string) (*server, error) {
+// serverNamed returns the server of a name, or SERVER_NOT_FOUND.
+func (n *snapshot) serverNamed(name string) (*server, error) {
 	for _, s := range n.servers {
 		if s.Name == name {
 			return s, nil
@@ -278,9 +278,9 @@ func schemasOf(s *server, tools []result.ToolInfo) map[string]*schema.Schema {
 	return compiled
 }
 
-// answersOf describes the answers of a foreign server's tools, once for each fetch. Of a tool
+// envelopesOf describes the answers of a foreign server's tools, once for each fetch. Of a tool
 // that is missing nothing can be said.
-func answersOf(server string, tools []result.ToolInfo) map[string]*envelope.Foreign {
+func envelopesOf(server string, tools []result.ToolInfo) map[string]*envelope.Foreign {
 	all := make(map[string]*envelope.Foreign)
 	for _, t := range tools {
 		if len(t.OutputSchema) == 0 {

@@ -69,7 +69,7 @@ func (s *server) attempt(caller context.Context, until time.Time, r route, args 
 	o, err := s.exchange(caller, until, r.tool.Name, args)
 	end := s.up.o.Now()
 	took := end.Sub(start)
-	s.record(caller, r, end, took, err, probe)
+	s.count(caller, r, end, took, err, probe)
 	seen := o
 	if err != nil {
 		seen = result.Failed(s.fault(err))
@@ -100,7 +100,7 @@ func (s *server) answer(ctx context.Context, id string, approved bool, digest st
 	defer cancel()
 	o, err := s.answers.Answer(bounded, id, approved, digest)
 	end := s.up.o.Now()
-	s.record(ctx, route{server: s, breaker: s.breaker}, end, end.Sub(start), err, false)
+	s.count(ctx, route{server: s, breaker: s.breaker}, end, end.Sub(start), err, false)
 	if err != nil {
 		s.logLost(ctx, "", err, 1, false)
 		lost := result.Failed(s.fault(err).Because(nil)) // the cause is in the log
@@ -122,11 +122,11 @@ func (s *server) deadline(r route) time.Duration {
 	return s.WriteTimeout
 }
 
-// record passes the end of a call to breaker and meter. Only a fault of the server
+// count passes the end of a call to breaker and meter. Only a fault of the server
 // counts against it. ctx is the caller's own: when it ended first, the server is
 // not at fault, nor is it when the host could not ask it, when it rejected the
 // call, or when it answered more than the host reads.
-func (s *server) record(ctx context.Context, r route, now time.Time, took time.Duration, err error, probe bool) {
+func (s *server) count(ctx context.Context, r route, now time.Time, took time.Duration, err error, probe bool) {
 	sig := breaker.Answered
 	switch {
 	case err == nil, errors.As(err, new(mcpsession.Rejected)), errors.Is(err, mcpsession.ErrTooLarge):

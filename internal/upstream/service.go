@@ -91,7 +91,7 @@ func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) 
 	if err != nil {
 		return result.Failed(err)
 	}
-	ctx = named(ctx)
+	ctx = withCallID(ctx)
 	r, err := u.find(ctx, name)
 	switch {
 	case err != nil:
@@ -109,9 +109,9 @@ func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) 
 	return r.recorded(ctx, nil, result.Failed(r.server.fault(err)))
 }
 
-// named gives each call of a turn a request id of its own, after that of the turn.
+// withCallID gives each call of a turn a request id of its own, after that of the turn.
 // Any other request is one call.
-func named(ctx context.Context) context.Context {
+func withCallID(ctx context.Context) context.Context {
 	request := telemetry.RequestOf(ctx)
 	if request.Conversation == "" {
 		return ctx

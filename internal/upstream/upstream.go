@@ -219,15 +219,15 @@ type snapshot struct {
 
 // toolList is what one server last said about its tools.
 type toolList struct {
-	repeats map[string]bool              // tools that may be called twice with the effect of one call
-	schemas map[string]*schema.Schema    // of the tools' inputs, by tool; those that do not compile are missing
-	answers map[string]*envelope.Foreign // of a foreign server's tools; those of which nothing can be said are missing
-	held    map[string]string            // why tools are not offered: their definitions are not accepted
-	tools   []result.ToolInfo            // kept while the server is down, so that its calls fail by its name
-	fetched time.Time                    // zero: must be fetched before use
-	failed  error                        // of the last fetch
-	retry   time.Time                    // a failed fetch is not repeated before
-	version int                          // counts invalidations: a fetch that began before one is out of date
+	repeats   map[string]bool              // tools that may be called twice with the effect of one call
+	schemas   map[string]*schema.Schema    // of the tools' inputs, by tool; those that do not compile are missing
+	envelopes map[string]*envelope.Foreign // of a foreign server's tools; those of which nothing can be said are missing
+	held      map[string]string            // why tools are not offered: their definitions are not accepted
+	tools     []result.ToolInfo            // kept while the server is down, so that its calls fail by its name
+	fetched   time.Time                    // zero: must be fetched before use
+	failed    error                        // of the last fetch
+	retry     time.Time                    // a failed fetch is not repeated before
+	version   int                          // counts invalidations: a fetch that began before one is out of date
 }
 
 // route leads from an offered tool name to its server.
@@ -242,7 +242,7 @@ type route struct {
 	// Of a foreign tool only.
 	offeredAs string            // what follows the server's name
 	rules     mcpfile.ToolRules // the operator's
-	answers   *envelope.Foreign // nil: nothing is said of them
+	envelope  *envelope.Foreign // nil: nothing is said of them
 }
 
 // sentCalls are the confirmed calls that this process sent, for as long as their

@@ -42,7 +42,6 @@ func New(p Policy) *Breaker { return &Breaker{policy: p} }
 type Signal uint8
 
 // The signals.
-
 const (
 	None     Signal = iota // the caller left before the answer, or the host did not ask
 	Answered               // whatever the answer was
