@@ -15,9 +15,7 @@ package audit
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -155,13 +153,6 @@ func IsID(text string) bool {
 func Rows(ids []string) string {
 	slices.Sort(ids)
 	return strings.Join(ids, " ")
-}
-
-// Digest is what an event has of arguments: the SHA-256 of canonical bytes, in hex.
-func Digest(canonical []byte) string {
-	sum := sha256.Sum256(canonical)
-	var text [2 * sha256.Size]byte
-	return string(hex.AppendEncode(text[:0], sum[:]))
 }
 
 // RowsOf is RowsIn of encoded arguments. What is no object names no row.

@@ -1,6 +1,8 @@
 package confirm
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"time"
 
@@ -54,4 +56,11 @@ func largest(object []byte) (path string, size int) {
 		return fault.Clip(name, 60), size
 	}
 	return fault.Clip(fault.Clip(name, 60)+"."+below, 200), inner
+}
+
+// Digest is the SHA-256 of canonical bytes, in hex, as requests and events have it of arguments.
+func Digest(canonical []byte) string {
+	sum := sha256.Sum256(canonical)
+	var text [2 * sha256.Size]byte
+	return string(hex.AppendEncode(text[:0], sum[:]))
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
@@ -161,5 +161,5 @@ func preconditionDigest(precondition any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return audit.Digest(encoded), nil
+	return confirm.Digest(encoded), nil
 }

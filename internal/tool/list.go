@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"time"
 
-	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
@@ -162,7 +162,7 @@ type sealedKey struct {
 
 // bound is the context of a cursor: the tool, the person and the filters.
 func (c *call) bound() []byte {
-	return []byte(c.spec.Name + "\x00" + c.who.Owner().String() + "\x00" + audit.Digest(c.input))
+	return []byte(c.spec.Name + "\x00" + c.who.Owner().String() + "\x00" + confirm.Digest(c.input))
 }
 
 func (c *call) sealCursor(key any, before int) (string, error) {

@@ -272,7 +272,7 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 	c.limited.Start(ctx, c.tool.timeout())
 	defer c.limited.End()
 	ctx = &c.limited
-	event := audit.Event{Kind: audit.Outcome, Tool: name, Digest: audit.Digest(c.input), Row: c.rows}
+	event := audit.Event{Kind: audit.Outcome, Tool: name, Digest: confirm.Digest(c.input), Row: c.rows}
 	if err := r.recordIntent(ctx, c, event); err != nil {
 		return r.record(ctx, event, result.Failed(err))
 	}
@@ -548,7 +548,7 @@ func (r *Runner) open(ctx context.Context, c *admitted) result.Outcome {
 		return result.Failed(endedOr(ctx, err))
 	}
 	record, err := r.opts.Confirmations.Open(ctx, c.who, confirm.Request{
-		ID: id, Action: c.spec.Name, Server: r.opts.Server, Input: c.input, Digest: audit.Digest(c.input),
+		ID: id, Action: c.spec.Name, Server: r.opts.Server, Input: c.input, Digest: confirm.Digest(c.input),
 		Precondition: precondition, Summary: message, Data: shown, Note: c.reason(),
 	})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
@@ -89,7 +88,7 @@ func (e executor) apply(ctx context.Context, record confirm.Record) (answer json
 	if err != nil {
 		return nil, err
 	}
-	if c.tool.kind != result.Write || audit.Digest(c.input) != record.Digest {
+	if c.tool.kind != result.Write || confirm.Digest(c.input) != record.Digest {
 		return nil, fault.ConfirmationStale.New("The tool has changed since this was confirmed. Nothing was changed.")
 	}
 	defer func() {

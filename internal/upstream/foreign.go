@@ -137,7 +137,7 @@ func (u *Upstream) open(ctx context.Context, who *access.Principal, r route, inp
 	shown := confirm.Head(r.tool.Name, r.server.Name, who, u.o.Now())
 	shown["arguments"] = input
 	record, err := u.o.Confirm.Open(ctx, who, confirm.Request{
-		Action: r.tool.Name, Server: r.server.Name, Input: input, Digest: audit.Digest(input),
+		Action: r.tool.Name, Server: r.server.Name, Input: input, Digest: confirm.Digest(input),
 		Precondition: definition(r), Summary: message, Data: shown, Unrepeatable: true, Patience: r.server.deadline(r),
 	})
 	switch {
@@ -166,7 +166,7 @@ func (r route) unapproved(who *access.Principal) bool {
 // change sends a write that waits for no person. Its intent is recorded before, or
 // it is not sent. When its answer is lost, whether it was carried out is unknown.
 func (r route) change(ctx context.Context, input json.RawMessage) result.Outcome {
-	intent := audit.Event{Kind: audit.Intent, Server: r.server.Name, Tool: r.tool.Name, Digest: audit.Digest(input), Row: audit.RowsOf(input)}
+	intent := audit.Event{Kind: audit.Intent, Server: r.server.Name, Tool: r.tool.Name, Digest: confirm.Digest(input), Row: audit.RowsOf(input)}
 	sink := r.server.up.o.Audit
 	if sink == nil {
 		return result.Failed(fault.ServiceDown.New("Changes on the %s service cannot be recorded here.", r.server.Name))
@@ -267,7 +267,7 @@ func (e executor) admit(ctx context.Context, record confirm.Record) (route, erro
 	if err != nil {
 		return route{}, err
 	}
-	if r.server != e.s || audit.Digest(record.Input) != record.Digest || definition(r) != record.Precondition {
+	if r.server != e.s || confirm.Digest(record.Input) != record.Digest || definition(r) != record.Precondition {
 		return route{}, confirm.Stale().With("confirmationId", string(record.ID))
 	}
 	return r, allowed(who, r)
@@ -284,5 +284,5 @@ func definition(r route) string {
 	if err != nil { // schemas were encoded by us
 		return ""
 	}
-	return audit.Digest(encoded)
+	return confirm.Digest(encoded)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
@@ -17,7 +18,7 @@ import (
 func (r route) recorded(ctx context.Context, input json.RawMessage, o result.Outcome) result.Outcome {
 	e := audit.Event{Server: r.server.Name, Tool: r.tool.Name, Rows: o.Rows(), Shown: audit.ShownIn(o.Data())}
 	if input != nil {
-		e.Digest, e.Row = audit.Digest(input), audit.RowsOf(input)
+		e.Digest, e.Row = confirm.Digest(input), audit.RowsOf(input)
 	}
 	err := r.server.up.record(ctx, e, o)
 	if err != nil && r.server.up.o.FailClosed && r.tool.Kind != result.Write && o.Fault() == nil {
