@@ -1,6 +1,14 @@
 package checkout
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// errObject reports an object that is not there, or not as git writes it.
+var errObject = errors.New("git's object cannot be read")
+
+const maxObject = 64 << 20 // bytes
 
 // patched makes an object of another one and a difference.
 func patched(from, delta []byte) (to []byte, err error) {

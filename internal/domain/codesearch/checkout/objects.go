@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,13 +15,9 @@ import (
 	"strings"
 )
 
-// errObject reports an object that is not there, or not as git writes it.
-var errObject = errors.New("git's object cannot be read")
-
 // The limits of what is read of a repository that may not mean well.
 const (
-	maxObject  = 64 << 20 // bytes
-	maxDeltas  = 4096     // between an object and what it is made of
+	maxDeltas  = 4096 // between an object and what it is made of
 	maxPacks   = 4096
 	maxSpent   = 1 << 30  // bytes of all objects that are read, as often as they are
 	maxSources = 8        // folders of objects: alternates lead to others

@@ -16,9 +16,6 @@ type Patterns struct {
 	files   []file
 }
 
-// AnyCase says that capital and small ASCII letters are the same, as git's core.ignoreCase does.
-type AnyCase bool
-
 // file is one of them.
 type file struct {
 	below    string // its folder and a slash; empty: the top
@@ -66,25 +63,6 @@ func (p *Patterns) Ignored(path string, folder bool) bool {
 		}
 	}
 	return false
-}
-
-// cased is a text as it is compared. To git it is bytes.
-func (a AnyCase) cased(text string) string {
-	if !a {
-		return text
-	}
-	b := []byte(text)
-	for i := range b {
-		b[i] = a.byte(b[i])
-	}
-	return string(b)
-}
-
-func (a AnyCase) byte(c byte) byte {
-	if a && 'A' <= c && c <= 'Z' {
-		return c - 'A' + 'a'
-	}
-	return c
 }
 
 // wildcards are the bytes of a pattern that are not only themselves.

@@ -80,7 +80,7 @@ func (p *planner) read(messages []agent.Message) {
 			p.named = map[string]int{}
 		case m.Role == agent.User && p.before != "" && p.Words.Only("more", language.Lows(said)):
 		case m.Role == agent.User && p.before != "" && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return p.Named(a.Tool).Goes(p.Words, said, p.before) }):
-		case m.Role == agent.User && p.follows(said, turnOf(messages[i:])):
+		case m.Role == agent.User && follows(p, said, upToNext(messages[i:])):
 		case m.Role == agent.User && (p.before == "" || lexicon.Keeps(m.Text()) || !p.Words.Measured(language.Lows(said), "further", "more")):
 			whole, basis := p.onward(m.Text()), cmp.Or(p.basis, p.before)
 			narrowing := func(q string) int {
@@ -109,7 +109,7 @@ func opensAnew(p *planner, answer string) bool {
 }
 
 // follows reports whether a question goes on with the one before it ("and next week?", "and Ada's?"), and keeps the whole question that it means.
-func (p *planner) follows(words []language.Token, turn []agent.Message) bool {
+func follows(p *planner, words []language.Token, turn []agent.Message) bool {
 	if lexicon.Keeps(turn[0].Text()) || p.before == "" || p.Words.Phrase("follow", language.Lows(words)) == 0 || p.Words.Phrase("narrow", language.Lows(words)) > 0 {
 		return false
 	}
@@ -121,8 +121,8 @@ func (p *planner) follows(words []language.Token, turn []agent.Message) bool {
 	return q.meant != ""
 }
 
-// turnOf is a person's message with what was answered to it.
-func turnOf(messages []agent.Message) []agent.Message {
+// upToNext is a person's message with what was answered to it.
+func upToNext(messages []agent.Message) []agent.Message {
 	next := slices.IndexFunc(messages[1:], func(m agent.Message) bool { return m.Role == agent.User })
 	if next < 0 {
 		return messages
