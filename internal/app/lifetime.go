@@ -13,10 +13,12 @@ import (
 	"countersign.dev/internal/httpx"
 )
 
-// Limits of a shutdown: for requests in progress, and for all of it.
+// Limits of a shutdown: for requests in progress, for all of it, and for each part that is stopped
+// when that is over.
 const (
 	grace      = 3 * time.Second
 	endTimeout = 8 * time.Second
+	lastMoment = 200 * time.Millisecond
 )
 
 // lifetime owns everything that a command started, and ends it in reverse
@@ -51,13 +53,15 @@ func (l *lifetime) run(part string, do func(context.Context)) {
 	}()
 	l.onEnd(func(ctx context.Context) error {
 		stop()
-		return ended(ctx, part, done)
+		return ended(ctx, part, done, lastMoment)
 	})
 }
 
-// ended waits for a part that was stopped, and returns its error. One that goes on after
-// the limit does not keep the others from their end.
-func ended(ctx context.Context, part string, done <-chan error) error {
+// ended waits for a part that was stopped, and returns its error. One that goes on after the limit,
+// or longer than last when that is over already, does not keep the others from their end.
+func ended(ctx context.Context, part string, done <-chan error, last time.Duration) error {
+	least := time.NewTimer(last)
+	defer least.Stop()
 	select {
 	case err := <-done:
 		return err
@@ -66,7 +70,7 @@ func ended(ctx context.Context, part string, done <-chan error) error {
 	select {
 	case err := <-done:
 		return err
-	default:
+	case <-least.C:
 		return fmt.Errorf("%s has not ended: %w", part, ctx.Err())
 	}
 }
@@ -105,7 +109,7 @@ func (l *lifetime) serve(listener net.Listener, h http.Handler, log *slog.Logger
 	}()
 	l.onEnd(func(ctx context.Context) error {
 		stop()
-		return ended(ctx, "serving "+listener.Addr().String(), done)
+		return ended(ctx, "serving "+listener.Addr().String(), done, grace)
 	})
 }
 
