@@ -11,6 +11,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/approval"
+	"countersign.dev/internal/audit"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/conversation"
@@ -58,8 +59,10 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 	if err != nil {
 		return err
 	}
+	refusals := audit.NewRefusals(p.audit, nil) // of people who have signed in: they cannot crowd out those of requests without a caller
+	p.life.run("the record of refused calls", refusals.Run)
 	servers, err := p.connect(o.servers, o.files, upstream.Options{
-		Mint: minter.Token, Entries: state.NewEntries(p.redis), Confirm: confirmations, Audit: p.audit, Refusals: p.refusals, FailClosed: p.strict, Observe: p.metrics.Upstream, Limit: quota.NewToolCalls(p.quotas).Count, Log: p.log,
+		Mint: minter.Token, Entries: state.NewEntries(p.redis), Confirm: confirmations, Audit: p.audit, Refusals: refusals, FailClosed: p.strict, Observe: p.metrics.Upstream, Limit: quota.NewToolCalls(p.quotas).Count, Log: p.log,
 	})
 	if err != nil {
 		return err

@@ -12,9 +12,8 @@ const (
 	maxRefusals     = 64          // kinds that are counted apart
 )
 
-// Refusals appends refused requests, which anyone can send: the first of a kind
-// at once, and how many more there were in each minute as one line. Its memory is
-// bounded.
+// Refusals appends refused requests, which anyone can send: the first of a kind at once, and how
+// many more there were in each minute as one line. Its memory is bounded.
 type Refusals struct {
 	sink Sink
 	now  func() time.Time
@@ -36,12 +35,15 @@ func NewRefusals(sink Sink, now func() time.Time) *Refusals {
 	return &Refusals{sink: sink, now: now, kinds: map[Event]*tally{}}
 }
 
-// Append implements [Sink]. Events of one server,
-// tool, step, outcome, note and person are of one kind; only the first keeps its
-// request's id.
+// Append implements [Sink]. Events of one server, tool, step, outcome, note and person are of
+// one kind; only the first keeps its request's id. The name of a tool that no server has is the
+// caller's invention, and makes no kind.
 func (r *Refusals) Append(ctx context.Context, e Event) error {
 	attribute(ctx, &e)
 	kind := Event{Kind: e.Kind, Server: e.Server, Tool: e.Tool, Step: e.Step, Outcome: e.Outcome, Note: e.Note, Issuer: e.Issuer, Subject: e.Subject, Username: e.Username}
+	if e.Server == "" {
+		kind.Tool = ""
+	}
 	due, first := r.tally(kind)
 	err := r.write(ctx, due)
 	if !first {
@@ -124,5 +126,3 @@ func (r *Refusals) Run(ctx context.Context) {
 		}
 	}
 }
-
-var _ Sink = (*Refusals)(nil)

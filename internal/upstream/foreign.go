@@ -25,30 +25,31 @@ import (
 func (u *Upstream) callForeign(ctx context.Context, who *access.Principal, r route, args json.RawMessage) result.Outcome {
 	input, err := canonical(args)
 	if err != nil {
-		return r.recorded(ctx, input, result.Failed(err))
+		return r.recorded(ctx, input, result.Failed(err), false)
 	}
-	o := r.run(ctx, who, input)
+	o, intended := r.run(ctx, who, input)
 	if o.Pending() != nil { // its opening is recorded
 		return o
 	}
-	return r.recorded(ctx, input, o)
+	return r.recorded(ctx, input, o, intended)
 }
 
-func (r route) run(ctx context.Context, who *access.Principal, input json.RawMessage) result.Outcome {
+// run checks a call and sends it, or opens its confirmation. intended: the intent of a change was recorded.
+func (r route) run(ctx context.Context, who *access.Principal, input json.RawMessage) (o result.Outcome, intended bool) {
 	err := r.checked(ctx, who, input)
 	switch {
 	case err != nil:
-		return result.Failed(err)
+		return result.Failed(err), false
 	case r.tool.Kind == result.Write && !r.unapproved(who):
-		return r.server.up.open(ctx, who, r, input)
+		return r.server.up.open(ctx, who, r, input), false
 	case r.tool.Kind == result.Write:
 		return r.change(ctx, input)
 	}
-	o, err := r.server.call(ctx, r, input)
+	o, err = r.server.call(ctx, r, input)
 	if err != nil {
-		return result.Failed(r.server.fault(err))
+		return result.Failed(r.server.fault(err)), false
 	}
-	return ended(ctx, o)
+	return ended(ctx, o), false
 }
 
 // ended decides whether what a foreign tool read is answered or was cancelled: that is
@@ -165,23 +166,23 @@ func (r route) unapproved(who *access.Principal) bool {
 
 // change sends a write that waits for no person. Its intent is recorded before, or
 // it is not sent. When its answer is lost, whether it was carried out is unknown.
-func (r route) change(ctx context.Context, input json.RawMessage) result.Outcome {
+func (r route) change(ctx context.Context, input json.RawMessage) (o result.Outcome, intended bool) {
 	intent := audit.Event{Kind: audit.Intent, Server: r.server.Name, Tool: r.tool.Name, Digest: confirm.Digest(input), Row: audit.RowsOf(input)}
 	sink := r.server.up.o.Audit
 	if sink == nil {
-		return result.Failed(fault.ServiceDown.New("Changes on the %s service cannot be recorded here.", r.server.Name))
+		return result.Failed(fault.ServiceDown.New("Changes on the %s service cannot be recorded here.", r.server.Name)), false
 	}
 	if err := sink.Append(ctx, intent); err != nil {
-		return result.Failed(fault.ServiceDown.New("The change was not made because it could not be recorded.").Because(err))
+		return result.Failed(fault.ServiceDown.New("The change was not made because it could not be recorded.").Because(err)), false
 	}
 	o, err := r.server.call(ctx, r, input)
 	switch {
 	case err == nil:
-		return o
+		return o, true
 	case errors.Is(err, mcpsession.ErrNotSent):
-		return result.Failed(r.server.fault(err))
+		return result.Failed(r.server.fault(err)), true
 	}
-	return result.Failed(r.server.unknown().Because(err))
+	return result.Failed(r.server.unknown().Because(err)), true
 }
 
 // answerForeign approves or denies a confirmation that is kept here.

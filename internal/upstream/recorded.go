@@ -13,14 +13,14 @@ import (
 )
 
 // recorded is the exit of a call with a route that no server has recorded. What was read
-// is withheld without a record where that is asked for; the intent of a change was recorded
-// before. A nil input is one that only its server looks at.
-func (r route) recorded(ctx context.Context, input json.RawMessage, o result.Outcome) result.Outcome {
+// is withheld without a record where that is asked for. intended says that the intent of a change
+// was recorded before. A nil input is one that only its server looks at.
+func (r route) recorded(ctx context.Context, input json.RawMessage, o result.Outcome, intended bool) result.Outcome {
 	e := audit.Event{Server: r.server.Name, Tool: r.tool.Name, Rows: o.Rows(), Shown: audit.ShownIn(o.Data())}
 	if input != nil {
 		e.Digest, e.Row = confirm.Digest(input), audit.RowsOf(input)
 	}
-	err := r.server.up.record(ctx, e, o)
+	err := r.server.up.record(ctx, e, o, intended)
 	if err != nil && r.server.up.o.FailClosed && r.tool.Kind != result.Write && o.Fault() == nil {
 		return result.Failed(fault.ServiceDown.New("The answer was withheld because it could not be recorded.").Because(err))
 	}
@@ -30,20 +30,20 @@ func (r route) recorded(ctx context.Context, input json.RawMessage, o result.Out
 // unfound is the exit of a call for which no server was found.
 func unfound(ctx context.Context, u *Upstream, name string, err error) result.Outcome {
 	o := result.Failed(err)
-	_ = u.record(ctx, audit.Event{Tool: fault.Clip(name, maxName)}, o) // nothing was read
+	_ = u.record(ctx, audit.Event{Tool: fault.Clip(name, maxName)}, o, false) // nothing was read
 	return o
 }
 
 const maxName = 128 // bytes of a tool's name that no server has
 
-// record records how a call ended.
-func (u *Upstream) record(ctx context.Context, e audit.Event, o result.Outcome) error {
+// record records how a call ended. An intent has its outcome in a line of its own.
+func (u *Upstream) record(ctx context.Context, e audit.Event, o result.Outcome, intended bool) error {
 	e.Kind, e.Outcome = audit.Outcome, o.Code()
 	if f := o.Fault(); f != nil && f.Kind() == fault.Forbidden {
 		e.Kind = audit.Denial
 	}
 	sink := u.o.Audit
-	if refused(e, o.Fault()) {
+	if !intended && refused(e, o.Fault()) {
 		sink = cmp.Or(u.o.Refusals, sink)
 	}
 	if sink == nil {
@@ -56,8 +56,8 @@ func (u *Upstream) record(ctx context.Context, e audit.Event, o result.Outcome) 
 	return err
 }
 
-// refused reports whether a call was refused before any server had it, and whatever its
-// arguments are: a flood of such calls costs nothing else, and must not fill the disk.
+// refused reports whether a call was refused whatever its arguments are, by us or by its server's
+// limits: a flood of such calls costs nothing else, and must not fill the disk.
 func refused(e audit.Event, f *fault.Error) bool {
 	return f != nil && (e.Server == "" || f.Code == fault.UnknownTool || f.Kind() == fault.RateLimited || errors.Is(f, errOpen))
 }

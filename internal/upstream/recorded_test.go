@@ -72,7 +72,7 @@ func TestForeignWriteThatCannotBeOpenedIsRecorded(t *testing.T) {
 	}
 }
 
-// TestCallsOfUnknownToolsAreRecorded: at every endpoint.
+// TestCallsOfUnknownToolsAreRecorded: by the name server.tool, and by the tool's own name at the MCP endpoint of a server.
 func TestCallsOfUnknownToolsAreRecorded(t *testing.T) {
 	kept := &memorySink{}
 	u := direct(t, &scriptedServer{}, Options{Audit: kept})
@@ -92,7 +92,29 @@ func TestFloodOfRefusedCallsIsFewLines(t *testing.T) {
 		u.Call(caller(access.SurfaceAPI), fmt.Sprintf("notes.unknown_%d", i), nil)
 		u.Call(caller(access.SurfaceAPI), "notes.read", nil)
 	}
-	if got := len(kept.events); got > 100 {
-		t.Errorf("2000 refused calls are %d lines", got)
+	if got := outcomes(kept.events); len(got) != 2 {
+		t.Errorf("2000 refused calls are %v, want a line of each kind", got)
 	}
+}
+
+// TestIntentHasItsOutcome: also when the change was refused on its way, as often as it was.
+func TestIntentHasItsOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, kept := &scriptedServer{}, &memorySink{}
+		for range 20 {
+			n.ends = append(n.ends, errReset)
+		}
+		u := direct(t, n, Options{Audit: kept, Refusals: audit.NewRefusals(kept, nil)})
+		for range breaker.Failures + 5 {
+			u.Call(caller(access.SurfaceAPI), "notes.set", json.RawMessage(`{"id":"n-1"}`))
+		}
+		for i, e := range kept.events {
+			if want := [...]audit.Kind{audit.Intent, audit.Outcome}[i%2]; e.Kind != want || e.Digest == "" {
+				t.Fatalf("event %d is %s %s, want each intent with its outcome", i, e.Kind, e.Outcome)
+			}
+		}
+		if got := len(kept.events); got != 2*(breaker.Failures+5) {
+			t.Errorf("got %d events", got)
+		}
+	})
 }

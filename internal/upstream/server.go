@@ -26,7 +26,7 @@ func (s *server) call(ctx context.Context, r route, args json.RawMessage) (resul
 	return s.send(ctx, r, args, probe)
 }
 
-// send sends one call within the deadline of its kind and records how it went.
+// send sends one call within the deadline of its kind and counts how it went.
 // It does not ask the breaker; probe says that the breaker sent it as one.
 func (s *server) send(ctx context.Context, r route, args json.RawMessage, probe bool) (result.Outcome, error) {
 	if !s.up.begin() {
@@ -104,7 +104,7 @@ func (s *server) answer(ctx context.Context, id string, approved bool, digest st
 	if err != nil {
 		s.logLost(ctx, "", err, 1, false)
 		lost := result.Failed(s.fault(err).Because(nil)) // the cause is in the log
-		_ = s.up.record(ctx, audit.Event{Server: s.Name}, lost)
+		_ = s.up.record(ctx, audit.Event{Server: s.Name}, lost, false)
 		return lost
 	}
 	return o

@@ -106,7 +106,7 @@ func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) 
 	case errors.Is(err, own.ErrCancelled): // which the server has recorded
 		return result.Failed(r.server.fault(err))
 	}
-	return r.recorded(ctx, nil, result.Failed(r.server.fault(err)))
+	return r.recorded(ctx, nil, result.Failed(r.server.fault(err)), false)
 }
 
 // withCallID gives each call of a turn a request id of its own, after that of the turn.
