@@ -229,7 +229,7 @@ func evidence(q Question, x *client.Exchange, earlier []client.Called) string {
 
 // within reports of a wanted text whether a plain text has it. A number at the
 // beginning or the end of the wanted text is a whole one: 6 is in "6%" and "6.00", but
-// not in 16, 1.6 or 6.5.
+// not in 16, 1.6 or 6.5, and 16.5 is in 16.50.
 func within(text string) func(wanted string) bool {
 	return func(wanted string) bool {
 		wanted = plain(wanted)
@@ -237,7 +237,10 @@ func within(text string) func(wanted string) bool {
 		if startsWithDigit.MatchString(wanted) {
 			pattern = `(^|[^\d.]|(^|\D)\.)` + pattern
 		}
-		if endsWithDigit.MatchString(wanted) {
+		switch {
+		case endsWithFraction.MatchString(wanted):
+			pattern += `0*($|[^\d.]|\.(\D|$))`
+		case endsWithDigit.MatchString(wanted):
 			pattern += `(\.0+)?($|[^\d.]|\.(\D|$))`
 		}
 		return regexp.MustCompile(pattern).MatchString(text)
@@ -254,12 +257,14 @@ func firstMissing(wanted []string, has func(string) bool) string {
 }
 
 var (
-	separators = regexp.MustCompile(`(\d)[,\x{202f}\x{a0}](\d{3})`)
+	separators = regexp.MustCompile(`(\d)[,\x{202f}\x{a0}](\d{3})\b`)
 	decoration = strings.NewReplacer(`\`, "", "*", "", "_", " ", "`", "", "$", "", "’", "'", "‘", "'", "“", `"`, "”", `"`, "\u00a0", " ", "‑", "-")
 	blanks     = regexp.MustCompile(`\s+`)
 
 	startsWithDigit = regexp.MustCompile(`^\d`)
 	endsWithDigit   = regexp.MustCompile(`\d$`)
+
+	endsWithFraction = regexp.MustCompile(`\d\.\d+$`)
 )
 
 // plain is a text as it is compared: without case, markdown, currency signs and
