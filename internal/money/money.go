@@ -25,24 +25,29 @@ func Dollars(cents int64) float64 { return float64(cents) / 100 }
 
 // Text writes an amount for people: $980,000, -$385.50 or EUR 84,999.50.
 func Text(cents int64, currency string) string {
+	sign, rest := "", uint64(cents)
 	if cents < 0 {
-		return "-" + Text(-cents, currency)
+		sign, rest = "-", -rest // right for the least int64, too
 	}
-	whole := fmt.Sprint(cents / 100)
+	whole := fmt.Sprint(rest / 100)
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
 	}
-	if cents%100 != 0 {
-		whole += fmt.Sprintf(".%02d", cents%100)
+	if rest%100 != 0 {
+		whole += fmt.Sprintf(".%02d", rest%100)
 	}
 	if currency == "USD" {
-		return "$" + whole
+		return sign + "$" + whole
 	}
-	return currency + " " + whole
+	return sign + currency + " " + whole
 }
 
-// TextOf is [Text] of an amount as JSON has it, to the nearest cent.
+// TextOf is [Text] of an amount as JSON has it, to the nearest cent. One that no int64 has in
+// cents, which others have stored, is written as it is.
 func TextOf(amount float64, currency string) string {
-	cents, _ := Cents(amount)
-	return Text(cents, currency)
+	if math.Abs(amount) < math.MaxInt64/100 {
+		cents, _ := Cents(amount)
+		return Text(cents, currency)
+	}
+	return fmt.Sprintf("%s %g", currency, amount)
 }

@@ -2,6 +2,7 @@ package money_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -47,5 +48,13 @@ func TestAmountsAreWrittenForPeople(t *testing.T) {
 	}
 	if got := money.Text(120_050, "EUR"); got != "EUR 1,200.50" {
 		t.Errorf("got %s", got)
+	}
+	for amount, want := range map[float64]string{-92_233_720_368_547_758: "USD -9.223372036854776e+16", 1e300: "USD 1e+300", 9e16: "$90,000,000,000,000,000"} {
+		if got := money.TextOf(amount, "USD"); got != want { // stored by others
+			t.Errorf("%v: got %s, want %s", amount, got, want)
+		}
+	}
+	if got := money.Text(math.MinInt64, "USD"); got != "-$92,233,720,368,547,758.08" {
+		t.Errorf("the least amount: got %s", got)
 	}
 }
