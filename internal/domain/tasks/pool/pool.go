@@ -82,13 +82,23 @@ func (p *Pool) acquire(key, path string) *pooled {
 // again.
 func (p *Pool) load(key, path string, one *pooled) {
 	defer p.release(one)
-	one.w, one.err = store.Open(p.life, p.File(key), path, p.now)
+	one.w, one.err = p.opened(key, path)
 	if one.err != nil {
 		p.mu.Lock()
 		delete(p.open, key)
 		p.mu.Unlock()
 	}
 	close(one.ready)
+}
+
+// opened opens a workspace. A panic fails its callers and not the process.
+func (p *Pool) opened(key, path string) (w *store.Workspace, err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			err = fault.Panic("opening a workspace", panicked)
+		}
+	}()
+	return store.Open(p.life, p.File(key), path, p.now)
 }
 
 // release closes the workspace that was not used for longest when too many are idle.
