@@ -120,8 +120,8 @@ func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error)
 	return all, nil
 }
 
-// stampOf is the same for two searches whose pages are of one order: of the same indexes, with
-// embeddings or without.
+// stampOf differs for two searches of other indexes, or of which one had embeddings and the other
+// had none. While they are being made, two pages may have the same stamp and other embeddings.
 func stampOf(r Results) int64 {
 	h := fnv.New64a()
 	fmt.Fprintln(h, r.Note)

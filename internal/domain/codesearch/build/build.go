@@ -126,7 +126,7 @@ func (f *failing) ended(err error) string {
 	return f.last
 }
 
-// update updates each index. Later rounds of a watch print only failures.
+// update updates each index. Later rounds of a watch print only failures that are new.
 func (o *Options) update(ctx context.Context, all []Repository, known []failures, first bool) (failed error) {
 	for i, r := range all {
 		if known[i].index.paused() {

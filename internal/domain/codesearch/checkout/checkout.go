@@ -137,16 +137,18 @@ func remoteOf(config string) string {
 	return ""
 }
 
-// settings are the values of a key in a section of a configuration.
+// settings are the values of a key in a section of a configuration, as git writes them: one
+// in a line of its own below the section's name.
 func settings(config, section, key string) (values []string) {
 	text, _ := read(config) // it says nothing then
 	within := false
 	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
 		line := strings.TrimSpace(s.Text())
 		if strings.HasPrefix(line, "[") {
-			within = line == section
+			within = strings.EqualFold(line, section)
 			continue
 		}
+		line, _, _ = strings.Cut(line, " #")
 		name, value, _ := strings.Cut(line, "=")
 		if within && strings.EqualFold(strings.TrimSpace(name), key) {
 			values = append(values, strings.TrimSpace(value))

@@ -2,9 +2,7 @@ package index
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -121,15 +119,6 @@ func scan(ctx context.Context, src Source, old former, o Options) (Report, []Ent
 		return Report{}, nil, err
 	}
 	return Report{Meta: meta, Read: u.read, Reused: u.reused, Compared: u.compared}, entries, nil
-}
-
-// plainPath leaves the operation out of an error.
-func plainPath(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }
 
 // update is one run. The mutex guards what the workers count.

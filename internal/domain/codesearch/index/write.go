@@ -2,10 +2,13 @@ package index
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,7 +25,7 @@ import (
 //	sections × (offset u64, length u64), then the sections in the order below
 const (
 	magic   = "CSIX"
-	Version = 9
+	Version = 10
 
 	sectionMeta     = iota - 2 // JSON of Meta
 	sectionFiles               // per file: path, language, flags, lines, size, time, chunks, text, hashes
@@ -244,6 +247,13 @@ func (m *merger) grown(b []byte) []byte {
 // Replace writes a file in one step: beside the old one, which it then replaces. A process or
 // a machine that ends at any point leaves one of them whole.
 func Replace(file string, write func(*os.File) error) error {
+	if err := replaced(file, write); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", file, plainPath(err)) // the temporary file has another name each time
+	}
+	return syncFolder(filepath.Dir(file))
+}
+
+func replaced(file string, write func(*os.File) error) error {
 	f, err := temporary(file)
 	if err != nil {
 		return err
@@ -252,13 +262,23 @@ func Replace(file string, write func(*os.File) error) error {
 	if err = write(f); err == nil {
 		err = f.Sync()
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err := cmp.Or(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), file); err != nil {
-		return err
+	return os.Rename(f.Name(), file)
+}
+
+// plainPath leaves the operation and its files out of an error.
+func plainPath(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
 	}
-	return syncFolder(filepath.Dir(file))
+	return err
 }
 
 // syncFolder makes a renaming durable.
