@@ -102,6 +102,8 @@ func read(args []string) (roots map[string]string, given flags, err error) {
 	for _, arg := range args {
 		name, value, valued := strings.Cut(arg, "=")
 		switch {
+		case slices.Contains(known, name) && valued != (value != ""):
+			return nil, nil, fmt.Errorf("%s has no value", name)
 		case slices.Contains(known, name):
 			given[name] = value
 		case strings.HasPrefix(name, "-"):
