@@ -82,7 +82,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/codesearch/build":    {ours: []string{"domain/codesearch/embed", "domain/codesearch/index", "fault"}},
 	"internal/domain/codesearch/embed":    {ours: []string{"domain/codesearch/index", "domain/codesearch/query"}},
 	"internal/domain/codesearch/endpoint": {ours: []string{"access", "fault", "httpx", "strictjson", "telemetry"}},
-	// compressed texts, kinds of files and git's rules of what is ignored are formats of others.
+	// compressed texts and kinds of files are formats of others.
 	"internal/domain/codesearch/checkout":   {},
 	"internal/domain/codesearch/index":      {ours: []string{"domain/codesearch/checkout", "domain/codesearch/chunk", "domain/codesearch/ignore", "domain/codesearch/words"}, outside: []string{"github.com/go-enry/go-enry/v2/data", "github.com/klauspost/compress"}},
 	"internal/domain/codesearch/elastic":    {ours: []string{"domain/codesearch", "domain/codesearch/glob", "domain/codesearch/index", "domain/codesearch/query", "elasticsearch", "fault"}, outside: []string{"github.com/elastic/"}},
