@@ -15,7 +15,7 @@ export const INNER = /^(_|created_at$|updated_at$|version$)/;
 
 const WEIGHTS = /** @type {[RegExp, number][]} */ ([
   [/^(name|(full|employee|deal|friendly|vendor)_name|title|subject|company|vendor)$/, 0],
-  [/_number$|_id$|^key$|^(type|leave|customer)_name$|^blocked_because$/, 1],
+  [/_number$|^key$|^(type|leave|customer)_name$|^blocked_because$/, 1],
   [/status|stage|salary|amount|value|department|job_title|priority|rating|due|score|year$/, 2],
   [/date|_at$|location|owner|quarter|period/, 3],
   [/email|phone/, 5],
@@ -81,6 +81,7 @@ function baseWeight(key, rows, about) {
   if (values.length > 1 && values.every((value) => value === true)) return EXTRA; // "active" on a list of the active
   if (about?.show === "detail" || about?.show === "code") return EXTRA;
   if (about?.amount) return 2;
+  if (name.endsWith("_id") && key === Object.keys(rows[0])[0]) return 1; // the row's own
   return WEIGHTS.find(([pattern]) => pattern.test(name))?.[1] ?? 4;
 }
 

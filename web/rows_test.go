@@ -552,6 +552,29 @@ func TestYearIsShown(t *testing.T) {
 	}
 }
 
+// The id of a row comes before other ids, and the amount is shown however many fields there are.
+func TestOwnIDAndAmountAreShown(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	p.Open(g.URL)
+	shown := func(row object, amount string) []string {
+		second := object{}
+		for key, value := range row {
+			second[key] = value
+		}
+		second["overdue"] = false
+		return module[[]string](p, "columns.js", `return m.columnsOf(arg.rows, { [arg.amount]: { amount: true } }).filter((one) => !one.extra).map((one) => one.key)`, object{"rows": []object{row, second}, "amount": amount})
+	}
+	invoice := object{"invoice_number": "INV-1", "vendor_name": "Acme", "vendor_id": "V-0010", "amount": 10, "department": "Sales", "status": "paid", "overdue": true, "due_date": "2026-03-01", "description": "Chairs"}
+	if got := shown(invoice, "amount"); !slices.Contains(got, "amount") || slices.Contains(got, "vendor_id") {
+		t.Errorf("of an invoice %v are shown", got)
+	}
+	ticket := json.RawMessage(`{"ticket_id":"TICK-1","subject":"Login","status":"open","priority":"high","department":"IT","due_date":"2026-03-01","score":3,"customer_id":"C-1"}`)
+	if got := module[[]string](p, "columns.js", `return m.columnsOf([arg], {}).filter((one) => !one.extra).map((one) => one.key)`, ticket); !slices.Contains(got, "ticket_id") || slices.Contains(got, "customer_id") {
+		t.Errorf("of a ticket %v are shown", got)
+	}
+}
+
 // The details of a row are in view, however wide its table is and wherever it was scrolled.
 func TestDetailsOfARowAreInView(t *testing.T) {
 	t.Parallel()

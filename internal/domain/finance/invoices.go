@@ -17,7 +17,7 @@ type Invoice struct {
 	InvoiceID     string     `json:"invoice_id" jsonschema:"format=uuid"`
 	InvoiceNumber string     `json:"invoice_number"`
 	VendorName    string     `json:"vendor_name" field:"label=Vendor,aka=supplier"`
-	VendorID      string     `json:"vendor_id" field:"show=detail"`
+	VendorID      string     `json:"vendor_id"`
 	Amount        float64    `json:"amount" jsonschema:"minimum=0" db:"-" field:"unit=USD,amount,aka=cost|price|value|spend|pay|paid"`
 	Currency      string     `json:"currency" jsonschema:"default=USD" field:"show=detail"`
 	Description   string     `json:"description"`
