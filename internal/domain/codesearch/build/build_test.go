@@ -235,13 +235,13 @@ func TestWatchLeavesAFailureAlone(t *testing.T) {
 		}
 		_ = ix.Close()
 		time.Sleep(2 * embed.Pause)
-		lines := func(of string) int { return strings.Count(out.String(), of) }
-		if n := asked.Load(); n != 3 || lines("gone\tfailed") != 1 || lines("0 of 1 chunks") != 1 || lines("0 of 2 chunks") != 2 || lines("429") != 2 {
-			t.Errorf("asked %d times:\n%s", n, out.String())
-		}
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
+		}
+		lines := func(of string) int { return strings.Count(out.String(), of) }
+		if n := asked.Load(); n != 3 || lines("gone\tfailed") != 1 || lines("0 of 1 chunks") != 1 || lines("0 of 2 chunks") != 2 || lines("429") != 2 {
+			t.Errorf("asked %d times:\n%s", n, out.String())
 		}
 	})
 }
