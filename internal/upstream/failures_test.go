@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,11 +60,14 @@ func (*scriptedServer) Close() {}
 
 // memorySink keeps audited events.
 type memorySink struct {
+	mu     sync.Mutex // calls of one test may end at the same time
 	events []audit.Event
 	full   bool
 }
 
 func (j *memorySink) Append(_ context.Context, e audit.Event) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if j.full {
 		return errors.New("no space")
 	}
