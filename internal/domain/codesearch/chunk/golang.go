@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 )
 
 // goCuts cuts Go source at its declarations. ok is false for a file that does
@@ -16,9 +17,9 @@ func goCuts(src []byte) (cuts []cut, ok bool) {
 	return cuts, ok
 }
 
-// withoutBodies is a source with the same lines, where bodies of functions are empty:
-// to parse them takes most of the time, and only declarations count. A body ends at the
-// first line that is a closing brace alone, as gofmt has it. Where that line is in a raw
+// withoutBodies is a source with the same lines, where the bodies of functions and types and
+// the elements of variables are left out: to parse them takes most of the time, and only the
+// names and lines of declarations count. A body ends at the first line that is a closing brace alone, as gofmt has it. Where that line is in a raw
 // string, the rest does not parse: no file of the standard library that parses has other
 // cuts.
 func withoutBodies(src []byte) []byte {
@@ -28,8 +29,8 @@ func withoutBodies(src []byte) []byte {
 		if end < 0 {
 			break
 		}
-		if bytes.HasPrefix(src, []byte("func ")) && src[max(0, end-1)] == '{' {
-			if n := bytes.Index(src[end:], []byte("\n}\n")); n >= 0 && !declares(src[end:end+n]) {
+		if src[max(0, end-1)] == '{' && declares(src[:end]) {
+			if n := bytes.Index(src[end:], []byte("\n}\n")); n >= 0 && !hasDeclaration(src[end:end+n]) {
 				declarations = append(declarations, src[:end]...)
 				for range bytes.Count(src[end:end+n+1], []byte("\n")) {
 					declarations = append(declarations, '\n')
@@ -43,15 +44,26 @@ func withoutBodies(src []byte) []byte {
 	return append(declarations, src...)
 }
 
-// declares reports whether a line of a body begins as a declaration does: the body ended
-// before.
-func declares(body []byte) bool {
-	for _, begin := range []string{"\nfunc ", "\ntype ", "\nvar ", "\nconst "} {
-		if bytes.Contains(body, []byte(begin)) {
+// declaring are the words that declarations begin with, and a space.
+var declaring = [][]byte{[]byte("func "), []byte("type "), []byte("var "), []byte("const ")}
+
+// declares reports whether a line begins as a declaration does.
+func declares(line []byte) bool {
+	return slices.ContainsFunc(declaring, func(word []byte) bool { return bytes.HasPrefix(line, word) })
+}
+
+// hasDeclaration reports whether a line of a body, whose first one is empty, begins as a
+// declaration does: the body ended before.
+func hasDeclaration(body []byte) bool {
+	for {
+		n := bytes.IndexByte(body, '\n')
+		if n < 0 {
+			return false
+		}
+		if body = body[n+1:]; declares(body) {
 			return true
 		}
 	}
-	return false
 }
 
 // parsed are the cuts of a source that parses.

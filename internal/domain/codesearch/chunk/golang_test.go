@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestFunctionsAreCutWithoutTheirBodies as with them: where gofmt was not used, and where
+// TestDeclarationsAreCutWithoutTheirBodies as with them: where gofmt was not used, and where
 // a body has a line that looks like its end, too.
-func TestFunctionsAreCutWithoutTheirBodies(t *testing.T) {
+func TestDeclarationsAreCutWithoutTheirBodies(t *testing.T) {
 	sources := []string{
 		"package p\n\n// a does.\nfunc a() {\n\tb()\n}\n\nfunc b() {\n}\n\ntype T struct{}\n",
 		"package p\n\nfunc a() {\n\tb(`\n}\n`)\n}\n\nfunc b() {}\n",
@@ -21,6 +21,10 @@ func TestFunctionsAreCutWithoutTheirBodies(t *testing.T) {
 		"package p\n\nfunc a() {\n\tb()\n  }\nfunc b() {\n}\nconst c = 1\n",
 		"package p\n\nfunc a() {\r\n\tb()\r\n}\r\n\r\nfunc b() {\r\n}\r\n",
 		"package p\n\nfunc a() {\nouter:\n\tfor {\n\t\tbreak outer\n\t}\n}\n\nfunc (t *T) b(\n\tx int,\n) {\n}",
+		"package p\n\nvar table = []T{\n\t{1},\n}\n\n// T is.\ntype T struct {\n\ta int\n}\n\ntype I interface {\n\tm()\n}\n",
+		"package p\n\nvar table = []T{{\n\ta: 1,\n}}\n\nvar t, u = T{\n}, T{\n}\n\nvar f = func() {\n\tvar v = 1\n}\n",
+		"package p\n\nvar text = `{\n}\n` + `type T struct {\n}\n`\n\nvar other = `{\n`\n\ntype T struct {\n}\n",
+		"package p\n\ntype (\n\tT struct {\n\t\ta int\n\t}\n)\n\nvar (\n\tt = T{\n\t}\n\tu = 1\n)\n",
 	}
 	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") {
@@ -39,8 +43,10 @@ func TestFunctionsAreCutWithoutTheirBodies(t *testing.T) {
 			t.Errorf("%t, %+v; whole: %t, %+v:\n%s", parses, got, ok, want, src)
 		}
 	}
-	if n := len(withoutBodies([]byte(sources[0]))); n != len(sources[0])-len("\tb()") {
-		t.Errorf("%d bytes are left", n)
+	for i, left := range map[int]string{0: "\tb()", 7: "\t{1},\ta int\tm()"} {
+		if n := len(withoutBodies([]byte(sources[i]))); n != len(sources[i])-len(left) {
+			t.Errorf("%d bytes are left of\n%s", n, sources[i])
+		}
 	}
 }
 

@@ -73,9 +73,10 @@ type termTable interface{ text(term uint32) string }
 // analyser analyses files. It is for one goroutine: it keeps the terms of every
 // word that it has seen.
 type analyser struct {
-	numbers map[string]uint32
-	names   []string
-	known   wordTable // terms by word as written
+	names interner // terms
+	known interner // words as written
+	terms []uint32 // of all these, one after the other
+	ends  []int    // of each, where its terms end
 
 	payloads []Payload // by term, of the current chunk
 	touched  []uint32
@@ -86,11 +87,7 @@ type analyser struct {
 	texts
 }
 
-func newAnalyser() *analyser {
-	return &analyser{numbers: map[string]uint32{}, known: newWordTable()}
-}
-
-func (a *analyser) text(term uint32) string { return a.names[term] }
+func (a *analyser) text(term uint32) string { return a.names.text(term) }
 
 func hashOf(src []byte) (h [hashSize]byte) {
 	sum := sha256.Sum256(src)
@@ -175,65 +172,23 @@ func (a *analyser) mark(name string, flag Payload) {
 
 // termsOf returns the numbers of a word's terms.
 func (a *analyser) termsOf(word []byte) []uint32 {
-	slot := a.known.find(word)
-	if slot.word != "" {
-		return slot.terms
+	if len(word) > words.MaxWord {
+		return nil
 	}
-	var numbers []uint32
-	for _, term := range words.Terms(string(word)) {
-		number, ok := a.numbers[term]
-		if !ok {
-			number = uint32(len(a.names))
-			a.numbers[term] = number
-			a.names = append(a.names, term)
-			a.payloads = append(a.payloads, 0)
+	n, known := a.known.number(word)
+	if !known {
+		for _, term := range words.Terms(string(word)) {
+			number, known := a.names.number([]byte(term))
+			if !known {
+				a.payloads = append(a.payloads, 0)
+			}
+			a.terms = append(a.terms, number)
 		}
-		numbers = append(numbers, number)
+		a.ends = append(a.ends, len(a.terms))
 	}
-	a.known.fill(slot, string(word), numbers)
-	return numbers
-}
-
-// wordTable is a hash table of words: every word of every file is looked up in it,
-// and it is twice as fast at that as a map.
-type wordTable struct {
-	slots []wordSlot // a power of two, at most half of them filled
-	n     int
-}
-
-type wordSlot struct {
-	word  string // empty: free
-	terms []uint32
-}
-
-func newWordTable() wordTable { return wordTable{slots: make([]wordSlot, 1<<12)} }
-
-// find returns the slot of a word, or the free one where it belongs.
-func (t *wordTable) find(word []byte) *wordSlot {
-	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
-	h := uint64(offset)
-	for _, c := range word {
-		h = (h ^ uint64(c)) * prime
+	first := 0
+	if n > 0 {
+		first = a.ends[n-1]
 	}
-	mask := len(t.slots) - 1
-	for i := int(h^h>>32) & mask; ; i = (i + 1) & mask {
-		if s := &t.slots[i]; s.word == "" || s.word == string(word) {
-			return s
-		}
-	}
-}
-
-// fill fills a free slot.
-func (t *wordTable) fill(s *wordSlot, word string, terms []uint32) {
-	s.word, s.terms = word, terms
-	if t.n++; 2*t.n <= len(t.slots) {
-		return
-	}
-	old := t.slots
-	t.slots = make([]wordSlot, 2*len(old))
-	for _, s := range old {
-		if s.word != "" {
-			*t.find([]byte(s.word)) = s
-		}
-	}
+	return a.terms[first:a.ends[n]]
 }

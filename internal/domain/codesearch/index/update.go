@@ -146,7 +146,7 @@ func (u *update) run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	for range u.options.Workers {
 		workers.Go(func() {
-			a := newAnalyser()
+			a := new(analyser)
 			defer a.closeFolder()
 			for i := range next {
 				u.one(a, i)

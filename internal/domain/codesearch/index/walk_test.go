@@ -110,7 +110,7 @@ func TestFileThatBreaksTheAnalysisIsSkipped(t *testing.T) {
 	}
 	defer opened.Close()
 	u := &update{root: opened, old: unfinished{}, entries: make([]Entry, 2), files: []found{{path: "bad.go"}, {path: "good.go"}}}
-	a := newAnalyser()
+	a := new(analyser)
 	defer a.closeFolder()
 	a.words([]byte("half done"), 0)
 	u.one(a, 0)

@@ -59,8 +59,8 @@ type merger struct {
 	defined []byte
 	offset  int // of the next text
 
-	numbers map[string]int
-	lists   []list
+	terms   interner
+	lists   []list // by term
 	chunk   int
 	global  map[termTable][]int // of each table, the numbers of its terms, plus 1
 	table   termTable           // the one of the last term
@@ -84,7 +84,7 @@ func write(file string, meta Meta, entries []Entry) error {
 }
 
 func newMerger(meta Meta) *merger {
-	return &merger{meta: meta, numbers: map[string]int{}, global: map[termTable][]int{}, folders: map[string][]string{}}
+	return &merger{meta: meta, global: map[termTable][]int{}, folders: map[string][]string{}}
 }
 
 func merge(meta Meta, entries []Entry) *merger {
@@ -175,13 +175,11 @@ func termsIn(text string) (all []string) {
 
 // number returns the number of a term, until terms are sorted.
 func (m *merger) number(term string) int {
-	n, ok := m.numbers[term]
-	if !ok {
-		n = len(m.lists)
-		m.numbers[term] = n
+	n, known := m.terms.number([]byte(term))
+	if !known {
 		m.lists = append(m.lists, list{last: -1})
 	}
-	return n
+	return int(n)
 }
 
 // numberIn is number for a term of the entry's table, which is looked up once.
@@ -330,15 +328,15 @@ func (m *merger) writeTo(f *os.File) error {
 
 // sorted encodes the terms in lexical order.
 func (m *merger) sorted() (table, texts []byte, postings [][]byte) {
-	names := make([]string, 0, len(m.numbers))
-	for name := range m.numbers {
-		names = append(names, name)
+	order := make([]uint32, len(m.lists))
+	for n := range order {
+		order[n] = uint32(n)
 	}
-	slices.Sort(names)
+	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(m.terms.text(a), m.terms.text(b)) })
 	offset := uint64(0)
-	table, postings = make([]byte, 0, termSize*len(names)), make([][]byte, 0, len(names))
-	for _, name := range names {
-		l := &m.lists[m.numbers[name]]
+	table, postings = make([]byte, 0, termSize*len(order)), make([][]byte, 0, len(order))
+	for _, n := range order {
+		name, l := m.terms.text(n), &m.lists[n]
 		table = binary.LittleEndian.AppendUint32(table, uint32(len(texts)))
 		table = binary.LittleEndian.AppendUint64(table, offset)
 		table = binary.LittleEndian.AppendUint32(table, l.n)
