@@ -254,7 +254,8 @@ type Postings struct {
 	Chunk   int // or file, for parts of paths
 	Payload Payload
 
-	rest []byte
+	all []byte
+	at  int // of the next place in all
 }
 
 // Postings returns the places of a term.
@@ -265,20 +266,20 @@ func (ix *Index) Postings(number int) Postings {
 	if number+1 < len(ix.terms) {
 		end = binary.LittleEndian.Uint64(table[(number+1)*termSize+4:])
 	}
-	return Postings{Chunk: -1, rest: all[start:end]}
+	return Postings{Chunk: -1, all: all[start:end]}
 }
 
 // Next goes to the next place, and reports whether there is one.
 func (p *Postings) Next() bool {
-	if len(p.rest) == 0 {
+	if p.at >= len(p.all) {
 		return false
 	}
-	delta, n := uint64(p.rest[0]), 1
+	delta, n := uint64(p.all[p.at]), 1
 	if delta >= 0x80 {
-		delta, n = binary.Uvarint(p.rest)
+		delta, n = binary.Uvarint(p.all[p.at:])
 	}
 	p.Chunk += int(delta)
-	p.Payload = Payload(p.rest[n])
-	p.rest = p.rest[n+1:]
+	p.Payload = Payload(p.all[p.at+n])
+	p.at += n + 1
 	return true
 }

@@ -21,9 +21,9 @@ const (
 
 // matchPaths looks the words of the query up in the paths of a shard's files.
 func (s *search) matchPaths(shard *shardSearch) {
-	shard.paths = make([]inPath, len(shard.Files))
-	found := make([]float32, len(shard.Files)) // of the current group
-	var files []int
+	shard.inPaths, shard.found = cleared(shard.inPaths, len(shard.Files)), cleared(shard.found, len(shard.Files))
+	shard.paths = shard.inPaths
+	found, files := shard.found, shard.seenFiles[:0] // of the current group
 	for i, g := range s.groups {
 		for _, t := range g.terms {
 			term, ok := shard.PathWord(t.text)
@@ -38,7 +38,7 @@ func (s *search) matchPaths(shard *shardSearch) {
 					at.groups |= 1 << i
 				}
 				if found[p.Chunk] == 0 {
-					files = append(files, p.Chunk)
+					files = append(files, int32(p.Chunk))
 				}
 				found[p.Chunk] = max(found[p.Chunk], float32(t.inPath)*part)
 			}
@@ -50,6 +50,7 @@ func (s *search) matchPaths(shard *shardSearch) {
 		}
 		files = files[:0]
 	}
+	shard.seenFiles = files
 }
 
 // inName is what one word of a path is worth, and how much it is of a name.

@@ -53,21 +53,25 @@ func (s *search) rank() []Hit {
 }
 
 // better orders candidates; equal ones by their place, so that pages agree.
-func better(a, b candidate) int {
+func better(a, b *candidate) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.order, b.order))
 }
 
 // collect returns the chunks with the best scores for the part of the query that
 // they have, and those that define what it names.
-func (s *search) collect() (all []candidate) {
+func (s *search) collect() (all []*candidate) {
 	best := heap{most: candidates}
 	for n, shard := range s.shards {
 		for _, chunk := range shard.touched {
-			if best.full() && shard.chunks[chunk].score < best.items[0].score {
+			if !best.takes(shard.chunks[chunk].score) {
 				continue // whatever part of the query it has
 			}
+			score := shard.chunks[chunk].score * s.covered.part(shard.has(int(chunk)))
+			if !best.takes(score) {
+				continue
+			}
 			if _, defines := shard.defined[int(chunk)]; !defines {
-				best.offer(rough{shard.chunks[chunk].score * s.covered.part(shard.has(int(chunk))), n, chunk})
+				best.offer(rough{score, n, chunk})
 			}
 		}
 		for chunk := range shard.defined {
@@ -77,13 +81,13 @@ func (s *search) collect() (all []candidate) {
 	for _, r := range best.items {
 		all = append(all, s.candidate(r.shard, int(r.chunk)))
 	}
-	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.order, b.order) })
+	slices.SortFunc(all, func(a, b *candidate) int { return cmp.Compare(a.order, b.order) })
 	return all
 }
 
-func (s *search) candidate(shard, chunk int) candidate {
+func (s *search) candidate(shard, chunk int) *candidate {
 	score := float64(s.shards[shard].chunks[chunk].score)
-	c := candidate{Hit: Hit{Shard: shard, Chunk: chunk, Last: chunk, Best: chunk, order: uint64(shard)<<32 | uint64(chunk)}, file: int(s.shards[shard].Chunks[chunk].File), score: score}
+	c := &candidate{Hit: Hit{Shard: shard, Chunk: chunk, Last: chunk, Best: chunk, order: uint64(shard)<<32 | uint64(chunk)}, file: int(s.shards[shard].Chunks[chunk].File), score: score}
 	if s.Explain {
 		c.Why = append(c.Why, reason("words", "", score))
 	}
@@ -109,6 +113,9 @@ type heap struct {
 }
 
 func (h *heap) full() bool { return len(h.items) == h.most }
+
+// takes reports whether something of a score may be among the best.
+func (h *heap) takes(score float32) bool { return !h.full() || score >= h.items[0].score }
 
 func (h *heap) offer(r rough) {
 	if !h.full() {
@@ -166,12 +173,11 @@ type decaying struct {
 }
 
 // lower lowers chunks that follow those of the calls before, and orders them.
-func (d *decaying) lower(all []candidate) {
+func (d *decaying) lower(all []*candidate) {
 	if d.off {
 		return
 	}
-	for i := range all {
-		c := &all[i]
+	for _, c := range all {
 		at := fileKey{c.Shard, c.file}
 		if n := d.seen[at]; n > 0 {
 			c.multiply("decay", "another chunk of the file is better", math.Pow(d.factor, float64(n)))
@@ -183,7 +189,7 @@ func (d *decaying) lower(all []candidate) {
 
 // joined adds the places of ordered candidates to those before, which none of them
 // continues.
-func (s *search) joined(before []Hit, all []candidate) []Hit {
+func (s *search) joined(before []Hit, all []*candidate) []Hit {
 	hits := before
 	for _, c := range all {
 		if s.Without&Neighbours == 0 && s.joins(hits, len(before), c) {
@@ -198,12 +204,12 @@ func (s *search) joined(before []Hit, all []candidate) []Hit {
 // further adds the places after the first ones, none of which has a chunk of another. What
 // was compared with fewer chunks may have a better score than the first ones, and comes
 // after them all the same.
-func (s *search) further(hits []Hit, all []candidate) []Hit {
+func (s *search) further(hits []Hit, all []*candidate) []Hit {
 	slices.SortFunc(all, better)
-	all = slices.DeleteFunc(all, func(c candidate) bool { return within(hits, c) })
+	all = slices.DeleteFunc(all, func(c *candidate) bool { return within(hits, c) })
 	least := hits[len(hits)-1].Score
-	for i := range all {
-		if c := &all[i]; c.score > least {
+	for _, c := range all {
+		if c.score > least {
 			c.multiply("rank", "after the first places", least/c.score)
 			c.score = least // whatever the rounding is
 		}
@@ -212,7 +218,7 @@ func (s *search) further(hits []Hit, all []candidate) []Hit {
 }
 
 // within reports whether a chunk is in a place.
-func within(hits []Hit, c candidate) bool {
+func within(hits []Hit, c *candidate) bool {
 	return slices.ContainsFunc(hits, c.Overlaps)
 }
 
@@ -225,7 +231,7 @@ const near = 5
 // joins adds a chunk to a better hit that it continues, or nearly so unless a name is sought, so that an
 // answer does not show the halves of one place in two of its ranks. The first hits stay as they are, and
 // so do the chunks that are in them.
-func (s *search) joins(hits []Hit, settled int, c candidate) bool {
+func (s *search) joins(hits []Hit, settled int, c *candidate) bool {
 	near := near
 	if s.symbol {
 		near = 1

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -36,7 +37,7 @@ const (
 )
 
 // signals changes the scores of the candidates.
-func (s *search) signals(all []candidate) {
+func (s *search) signals(all []*candidate) {
 	best := 0.0
 	for _, c := range all {
 		best = max(best, c.score)
@@ -76,9 +77,8 @@ func (c *candidate) add(signal, detail string, value float64) {
 }
 
 // cover lowers chunks that have few of the words.
-func (s *search) cover(all []candidate) {
-	for i := range all {
-		c := &all[i]
+func (s *search) cover(all []*candidate) {
+	for _, c := range all {
 		part := float64(s.covered.part(s.shards[c.Shard].has(c.Chunk)))
 		c.multiply("coverage", s.percent(part), 1-chunkCoverage+chunkCoverage*part)
 	}
@@ -94,78 +94,95 @@ func (s *search) percent(part float64) string {
 
 // together raises chunks of files that answer the query as a whole: the best chunk
 // of each by all of that, the others by a part.
-func (s *search) together(all []candidate, best float64) {
-	most, first := float32(0), bestOfFiles(all)
+func (s *search) together(all []*candidate, best float64) {
+	most := float32(0)
 	for _, c := range all {
 		most = max(most, s.shards[c.Shard].files[c.file].score)
 	}
 	if most == 0 {
 		return
 	}
-	for i := range all {
-		c := &all[i]
-		shard, part := s.shards[c.Shard], otherChunks
-		if first[fileKey{c.Shard, c.file}] == i {
-			part = 1
-		}
-		c.add("coherence", "the file as a whole", part*best*coherenceWeight*float64(shard.files[c.file].score/most))
-		if s.Without&Coverage == 0 && len(s.groups) > 1 {
-			groups := shard.files[c.file].groups
-			if shard.paths != nil {
-				groups |= shard.paths[c.file].groups
+	for of := range byFile(all) {
+		first := slices.MaxFunc(of, byScore)
+		for _, c := range of {
+			shard, part := s.shards[c.Shard], otherChunks
+			if c == first {
+				part = 1
 			}
-			c.add("file coverage", "words of the query elsewhere in the file", best*fileCoverage*float64(s.covered.part(groups)))
+			c.add("coherence", "the file as a whole", part*best*coherenceWeight*float64(shard.files[c.file].score/most))
+			if s.Without&Coverage == 0 && len(s.groups) > 1 {
+				groups := shard.files[c.file].groups
+				if shard.paths != nil {
+					groups |= shard.paths[c.file].groups
+				}
+				c.add("file coverage", "words of the query elsewhere in the file", best*fileCoverage*float64(s.covered.part(groups)))
+			}
 		}
 	}
 }
 
-// bestOfFiles is the candidate with the best score of each file.
-func bestOfFiles(all []candidate) map[fileKey]int {
-	first := map[fileKey]int{}
-	for i, c := range all {
-		at := fileKey{c.Shard, c.file}
-		if j, ok := first[at]; !ok || all[j].score < c.score {
-			first[at] = i
+// byFile divides candidates in the order of their places into those of each file.
+func byFile(all []*candidate) iter.Seq[[]*candidate] {
+	return func(yield func([]*candidate) bool) {
+		for from, at := 0, 1; at <= len(all); at++ {
+			if at < len(all) && all[at].file == all[from].file && all[at].Shard == all[from].Shard {
+				continue
+			}
+			if !yield(all[from:at]) {
+				return
+			}
+			from = at
 		}
 	}
-	return first
 }
+
+func byScore(a, b *candidate) int { return cmp.Compare(a.score, b.score) }
 
 // alsoFound raises chunks of files that have more than one good chunk: the best of them by
 // all of that, the others by a part, so that the answer is not all of one file.
-func (s *search) alsoFound(all []candidate, best float64) {
-	scores := map[fileKey][]float64{}
-	for _, c := range all {
-		at := fileKey{c.Shard, c.file}
-		scores[at] = append(scores[at], c.score)
-	}
-	most, others := 0.0, map[fileKey]float64{}
-	for at, list := range scores {
-		slices.SortFunc(list, func(a, b float64) int { return cmp.Compare(b, a) })
-		part, sum := 1.0, 0.0
-		for _, score := range list[1:] {
-			part *= alsoFoundDecay
-			sum += part * score
-		}
-		others[at], most = sum, max(most, sum)
+func (s *search) alsoFound(all []*candidate, best float64) {
+	most, others := 0.0, []float64(nil)
+	for of := range byFile(all) {
+		sum := worthOfOthers(of)
+		others, most = append(others, sum), max(most, sum)
 	}
 	if most == 0 {
 		return
 	}
-	first := bestOfFiles(all)
-	for i := range all {
-		c := &all[i]
-		at, part := fileKey{c.Shard, c.file}, 1.0
-		if first[at] != i && !s.symbol {
-			part = alsoOthers
+	for of := range byFile(all) {
+		first := slices.MaxFunc(of, byScore)
+		for _, c := range of {
+			part := 1.0
+			if c != first && !s.symbol {
+				part = alsoOthers
+			}
+			c.add("coherence", "other places in the file", part*best*alsoFound*others[0]/most)
 		}
-		c.add("coherence", "other places in the file", part*best*alsoFound*others[at]/most)
+		others = others[1:]
 	}
+}
+
+// worthOfOthers adds up the scores of all but the best, each by a part of the one before.
+func worthOfOthers(of []*candidate) (sum float64) {
+	if len(of) == 1 {
+		return 0
+	}
+	scores := make([]float64, len(of))
+	for i, c := range of {
+		scores[i] = -c.score
+	}
+	slices.Sort(scores)
+	part := 1.0
+	for _, score := range scores[1:] {
+		part *= alsoFoundDecay
+		sum -= part * score
+	}
+	return sum
 }
 
 // surround raises chunks by what the two before and the two after them have of the query:
 // a place is rarely alone.
-func (s *search) surround(all []candidate) {
+func (s *search) surround(all []*candidate) {
 	most, around := 0.0, make([]float64, len(all))
 	for i, c := range all {
 		shard := s.shards[c.Shard]
@@ -188,15 +205,14 @@ func (s *search) surround(all []candidate) {
 	if s.topic {
 		weight = topicSurroundings
 	}
-	for i := range all {
-		all[i].multiply("coherence", "what is beside it", 1+weight*around[i]/most)
+	for i, c := range all {
+		c.multiply("coherence", "what is beside it", 1+weight*around[i]/most)
 	}
 }
 
 // boostPaths raises chunks of files whose names have words of the query.
-func (s *search) boostPaths(all []candidate, best float64) {
-	for i := range all {
-		c := &all[i]
+func (s *search) boostPaths(all []*candidate, best float64) {
+	for _, c := range all {
 		path, stem := s.shards[c.Shard].paths[c.file].worth()
 		c.add("path", "words of the query in its path", best*path)
 		c.add("file name", "it is called like the query", best*stem)
@@ -307,9 +323,8 @@ func owned(shard *shardSearch, chunk int, n name) float64 {
 }
 
 // define raises the chunks that define a name of the query.
-func (s *search) define(all []candidate, best float64) {
-	for i := range all {
-		c := &all[i]
+func (s *search) define(all []*candidate, best float64) {
+	for _, c := range all {
 		c.add("definition", "defines a name of the query", best*s.shards[c.Shard].defined[c.Chunk])
 	}
 }
@@ -335,9 +350,8 @@ var penalties = []struct {
 const askedFor = 0.65
 
 // penalise lowers files that are rarely what is sought, and tests within others.
-func (s *search) penalise(all []candidate) {
-	for i := range all {
-		c := &all[i]
+func (s *search) penalise(all []*candidate) {
+	for _, c := range all {
 		f := &s.shards[c.Shard].Files[c.file]
 		flags := f.Flags
 		switch {

@@ -30,6 +30,9 @@ type scratch struct {
 	files   []tallied // by file
 
 	seen, seenFiles []int32 // see tally
+
+	inPaths []inPath  // by file
+	found   []float32 // by file: see matchPaths
 }
 
 // tallied is what was counted of a chunk or a file. All of it is beside each other, because
