@@ -84,13 +84,14 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/codesearch/endpoint": {ours: []string{"access", "fault", "httpx", "strictjson", "telemetry"}},
 	// compressed texts and kinds of files are formats of others.
 	"internal/domain/codesearch/checkout":   {},
-	"internal/domain/codesearch/index":      {ours: []string{"domain/codesearch/checkout", "domain/codesearch/chunk", "domain/codesearch/ignore", "domain/codesearch/words"}, outside: []string{"github.com/go-enry/go-enry/v2/data", "github.com/klauspost/compress"}},
+	"internal/domain/codesearch/index":      {ours: []string{"domain/codesearch/checkout", "domain/codesearch/chunk", "domain/codesearch/ignore", "domain/codesearch/intern", "domain/codesearch/words"}, outside: []string{"github.com/go-enry/go-enry/v2/data", "github.com/klauspost/compress"}},
 	"internal/domain/codesearch/elastic":    {ours: []string{"domain/codesearch", "domain/codesearch/glob", "domain/codesearch/index", "domain/codesearch/query", "elasticsearch", "fault"}, outside: []string{"github.com/elastic/"}},
 	"internal/domain/codesearch/query":      {ours: []string{"domain/codesearch/glob", "domain/codesearch/index", "domain/codesearch/vocabulary", "domain/codesearch/words"}},
 	"internal/domain/codesearch/vocabulary": {ours: []string{"domain/codesearch/words"}},
 	"internal/domain/codesearch/chunk":      {},
 	"internal/domain/codesearch/glob":       {},
 	"internal/domain/codesearch/ignore":     {},
+	"internal/domain/codesearch/intern":     {},
 	"internal/domain/codesearch/words":      {ours: []string{"english"}},
 	// a store implements its domain's interface, and no domain knows a driver.
 	"internal/domain/sales/sqlite":    {ours: []string{"access", "company", "domain/sales", "sqlite"}},

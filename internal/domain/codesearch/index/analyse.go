@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"countersign.dev/internal/domain/codesearch/chunk"
+	"countersign.dev/internal/domain/codesearch/intern"
 	"countersign.dev/internal/domain/codesearch/words"
 )
 
@@ -73,10 +74,10 @@ type termTable interface{ text(term uint32) string }
 // analyser analyses files. It is for one goroutine: it keeps the terms of every
 // word that it has seen.
 type analyser struct {
-	names interner // terms
-	known interner // words as written
-	terms []uint32 // of all these, one after the other
-	ends  []int    // of each, where its terms end
+	names intern.Table // terms
+	known intern.Table // words as written
+	terms []uint32     // of all these, one after the other
+	ends  []int        // of each, where its terms end
 
 	payloads []Payload // by term, of the current chunk
 	touched  []uint32
@@ -87,7 +88,7 @@ type analyser struct {
 	texts
 }
 
-func (a *analyser) text(term uint32) string { return a.names.text(term) }
+func (a *analyser) text(term uint32) string { return a.names.Text(term) }
 
 func hashOf(src []byte) (h [hashSize]byte) {
 	sum := sha256.Sum256(src)
@@ -175,10 +176,10 @@ func (a *analyser) termsOf(word []byte) []uint32 {
 	if len(word) > words.MaxWord {
 		return nil
 	}
-	n, known := a.known.number(word)
+	n, known := a.known.Number(word)
 	if !known {
 		for _, term := range words.Terms(string(word)) {
-			number, known := a.names.number([]byte(term))
+			number, known := a.names.Number([]byte(term))
 			if !known {
 				a.payloads = append(a.payloads, 0)
 			}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign.dev/internal/domain/codesearch/intern"
 	"countersign.dev/internal/domain/codesearch/words"
 )
 
@@ -59,7 +60,7 @@ type merger struct {
 	defined []byte
 	offset  int // of the next text
 
-	terms   interner
+	terms   intern.Table
 	lists   []list // by term
 	chunk   int
 	global  map[termTable][]int // of each table, the numbers of its terms, plus 1
@@ -175,7 +176,7 @@ func termsIn(text string) (all []string) {
 
 // number returns the number of a term, until terms are sorted.
 func (m *merger) number(term string) int {
-	n, known := m.terms.number([]byte(term))
+	n, known := m.terms.Number([]byte(term))
 	if !known {
 		m.lists = append(m.lists, list{last: -1})
 	}
@@ -332,11 +333,11 @@ func (m *merger) sorted() (table, texts []byte, postings [][]byte) {
 	for n := range order {
 		order[n] = uint32(n)
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(m.terms.text(a), m.terms.text(b)) })
+	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(m.terms.Text(a), m.terms.Text(b)) })
 	offset := uint64(0)
 	table, postings = make([]byte, 0, termSize*len(order)), make([][]byte, 0, len(order))
 	for _, n := range order {
-		name, l := m.terms.text(n), &m.lists[n]
+		name, l := m.terms.Text(n), &m.lists[n]
 		table = binary.LittleEndian.AppendUint32(table, uint32(len(texts)))
 		table = binary.LittleEndian.AppendUint64(table, offset)
 		table = binary.LittleEndian.AppendUint32(table, l.n)

@@ -1,9 +1,7 @@
 package query
 
 import (
-	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -23,17 +21,7 @@ const (
 	onItsOwn         = 1.1 // it belongs to no type, and the query names none
 	againFactor      = 0.9 // a further definition of the name in the file
 	nameWeight       = 0.6 // the file is called what a symbol query names
-	coherenceWeight  = 0.21
-	otherChunks      = 0.3
-	alsoFound        = 0.25 // other chunks of the file are candidates, too
-	alsoFoundDecay   = 0.5  // each of them by this part of the one before
-	alsoOthers       = 0.3  // of that, for chunks that are not the best of their file, unless a name is sought
-	surroundings     = 0.2  // what the chunks beside one have of the query
-	fileCoverage     = 0.25
 	chunkCoverage    = 0.65
-
-	topicSurroundings = surroundings / 2
-	nextButOne        = 0.5 // chunks that are not beside it but one further
 )
 
 // signals changes the scores of the candidates.
@@ -66,16 +54,6 @@ func (s *search) signals(all []*candidate) {
 	}
 }
 
-func (c *candidate) add(signal, detail string, value float64) {
-	if value == 0 {
-		return
-	}
-	c.score += value
-	if c.Why != nil {
-		c.Why = append(c.Why, reason(signal, detail, value))
-	}
-}
-
 // cover lowers chunks that have few of the words.
 func (s *search) cover(all []*candidate) {
 	for _, c := range all {
@@ -90,124 +68,6 @@ func (s *search) percent(part float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.0f%% of the query", part*100)
-}
-
-// together raises chunks of files that answer the query as a whole: the best chunk
-// of each by all of that, the others by a part.
-func (s *search) together(all []*candidate, best float64) {
-	most := float32(0)
-	for _, c := range all {
-		most = max(most, s.shards[c.Shard].files[c.file].score)
-	}
-	if most == 0 {
-		return
-	}
-	for of := range byFile(all) {
-		first := slices.MaxFunc(of, byScore)
-		for _, c := range of {
-			shard, part := s.shards[c.Shard], otherChunks
-			if c == first {
-				part = 1
-			}
-			c.add("coherence", "the file as a whole", part*best*coherenceWeight*float64(shard.files[c.file].score/most))
-			if s.Without&Coverage == 0 && len(s.groups) > 1 {
-				groups := shard.files[c.file].groups
-				if shard.paths != nil {
-					groups |= shard.paths[c.file].groups
-				}
-				c.add("file coverage", "words of the query elsewhere in the file", best*fileCoverage*float64(s.covered.part(groups)))
-			}
-		}
-	}
-}
-
-// byFile divides candidates in the order of their places into those of each file.
-func byFile(all []*candidate) iter.Seq[[]*candidate] {
-	return func(yield func([]*candidate) bool) {
-		for from, at := 0, 1; at <= len(all); at++ {
-			if at < len(all) && all[at].file == all[from].file && all[at].Shard == all[from].Shard {
-				continue
-			}
-			if !yield(all[from:at]) {
-				return
-			}
-			from = at
-		}
-	}
-}
-
-func byScore(a, b *candidate) int { return cmp.Compare(a.score, b.score) }
-
-// alsoFound raises chunks of files that have more than one good chunk: the best of them by
-// all of that, the others by a part, so that the answer is not all of one file.
-func (s *search) alsoFound(all []*candidate, best float64) {
-	most, others := 0.0, []float64(nil)
-	for of := range byFile(all) {
-		sum := worthOfOthers(of)
-		others, most = append(others, sum), max(most, sum)
-	}
-	if most == 0 {
-		return
-	}
-	for of := range byFile(all) {
-		first := slices.MaxFunc(of, byScore)
-		for _, c := range of {
-			part := 1.0
-			if c != first && !s.symbol {
-				part = alsoOthers
-			}
-			c.add("coherence", "other places in the file", part*best*alsoFound*others[0]/most)
-		}
-		others = others[1:]
-	}
-}
-
-// worthOfOthers adds up the scores of all but the best, each by a part of the one before.
-func worthOfOthers(of []*candidate) (sum float64) {
-	if len(of) == 1 {
-		return 0
-	}
-	scores := make([]float64, len(of))
-	for i, c := range of {
-		scores[i] = -c.score
-	}
-	slices.Sort(scores)
-	part := 1.0
-	for _, score := range scores[1:] {
-		part *= alsoFoundDecay
-		sum -= part * score
-	}
-	return sum
-}
-
-// surround raises chunks by what the two before and the two after them have of the query:
-// a place is rarely alone.
-func (s *search) surround(all []*candidate) {
-	most, around := 0.0, make([]float64, len(all))
-	for i, c := range all {
-		shard := s.shards[c.Shard]
-		first, n := shard.Files[c.file].Chunks()
-		for at := max(first, c.Chunk-2); at < min(first+n, c.Chunk+3); at++ {
-			switch at - c.Chunk {
-			case 0:
-			case -1, 1:
-				around[i] += float64(shard.chunks[at].score)
-			default:
-				around[i] += nextButOne * float64(shard.chunks[at].score)
-			}
-		}
-		most = max(most, around[i])
-	}
-	if most == 0 {
-		return
-	}
-	weight := surroundings
-	if s.topic {
-		weight = topicSurroundings
-	}
-	for i, c := range all {
-		c.multiply("coherence", "what is beside it", 1+weight*around[i]/most)
-	}
 }
 
 // boostPaths raises chunks of files whose names have words of the query.
@@ -386,23 +246,4 @@ func inTests(definitions []index.Definition) bool {
 	}
 	d := definitions[0]
 	return d.Name == "tests" || d.Of == "tests" || strings.HasPrefix(d.Name, "test_")
-}
-
-// candidate is a chunk while the signals order it.
-type candidate struct {
-	Hit
-	file  int
-	score float64
-}
-
-type fileKey struct{ shard, file int }
-
-func (c *candidate) multiply(signal, detail string, factor float64) {
-	if factor == 1 {
-		return
-	}
-	c.score *= factor
-	if c.Why != nil {
-		c.Why = append(c.Why, reason(signal, detail, factor))
-	}
 }

@@ -1,14 +1,16 @@
-package index
+// Package intern numbers texts: words of sources, and terms that these are found by.
+package intern
 
 import (
 	"hash/maphash"
 	"strings"
 )
 
-// interner numbers texts from 0 on, in the order in which they come first. It is a table
-// without pointers: every word of every file is looked up in it, millions of them are
-// kept, and the garbage collector has nothing to follow.
-type interner struct {
+// Table numbers texts from 0 on, in the order in which they come first. It has no
+// pointers to them: every word of every file is looked up in one, millions of them are
+// kept, and the garbage collector has nothing to follow. The zero value is empty, and for
+// one goroutine.
+type Table struct {
 	slots []slot // a power of two, at most half of them filled
 	ends  []int  // of each text, where it ends in all
 	all   strings.Builder
@@ -22,8 +24,8 @@ type slot struct {
 
 var seed = maphash.MakeSeed()
 
-// number returns the number of a text, and whether it had one before.
-func (t *interner) number(text []byte) (n uint32, known bool) {
+// Number returns the number of a text, and whether it had one before.
+func (t *Table) Number(text []byte) (n uint32, known bool) {
 	if 2*len(t.ends) >= len(t.slots) {
 		t.grow()
 	}
@@ -39,17 +41,17 @@ func (t *interner) number(text []byte) (n uint32, known bool) {
 }
 
 // slot is that of a text, or the free one where it belongs.
-func (t *interner) slot(h uint64, text []byte) *slot {
+func (t *Table) slot(h uint64, text []byte) *slot {
 	mask, high := len(t.slots)-1, uint32(h>>32)
 	for i := int(h) & mask; ; i = (i + 1) & mask {
-		if s := &t.slots[i]; s.after == 0 || s.hash == high && t.text(s.after-1) == string(text) {
+		if s := &t.slots[i]; s.after == 0 || s.hash == high && t.Text(s.after-1) == string(text) {
 			return s
 		}
 	}
 }
 
-// text is the text of a number.
-func (t *interner) text(n uint32) string {
+// Text is the text of a number.
+func (t *Table) Text(n uint32) string {
 	first := 0
 	if n > 0 {
 		first = t.ends[n-1]
@@ -58,11 +60,11 @@ func (t *interner) text(n uint32) string {
 }
 
 // grow doubles the slots.
-func (t *interner) grow() {
+func (t *Table) grow() {
 	t.slots = make([]slot, max(1<<12, 2*len(t.slots)))
 	mask := len(t.slots) - 1
 	for n := range t.ends {
-		h := maphash.String(seed, t.text(uint32(n)))
+		h := maphash.String(seed, t.Text(uint32(n)))
 		i := int(h) & mask
 		for t.slots[i].after > 0 {
 			i = (i + 1) & mask

@@ -1,4 +1,4 @@
-package index
+package intern
 
 import (
 	"fmt"
@@ -7,27 +7,27 @@ import (
 
 // TestTextsKeepTheirNumbers while the table grows, and whatever their hashes have in common.
 func TestTextsKeepTheirNumbers(t *testing.T) {
-	var table interner
+	var table Table
 	text := func(i int) string { return fmt.Sprintf("%d", i*i) }
 	const texts = 20_000
 	for _, again := range []bool{false, true} {
 		for i := range texts {
-			if n, known := table.number([]byte(text(i))); int(n) != i || known != again {
+			if n, known := table.Number([]byte(text(i))); int(n) != i || known != again {
 				t.Fatalf("%s: %d, %t", text(i), n, known)
 			}
 		}
 	}
-	if len(table.ends) != texts || table.text(0) != "0" || table.text(texts-1) != text(texts-1) {
-		t.Errorf("%d texts, %q, %q", len(table.ends), table.text(0), table.text(texts-1))
+	if len(table.ends) != texts || table.Text(0) != "0" || table.Text(texts-1) != text(texts-1) {
+		t.Errorf("%d texts, %q, %q", len(table.ends), table.Text(0), table.Text(texts-1))
 	}
-	if n, known := table.number(nil); int(n) != texts || known || table.text(n) != "" {
+	if n, known := table.Number(nil); int(n) != texts || known || table.Text(n) != "" {
 		t.Errorf("the empty text: %d, %t", n, known)
 	}
 }
 
 // TestNumbersAreOfTextsNotOfHashes: in one slot after another, texts with the same part of a hash differ.
 func TestNumbersAreOfTextsNotOfHashes(t *testing.T) {
-	var table interner
+	var table Table
 	table.grow()
 	first := table.slot(7, []byte("one"))
 	table.all.WriteString("one")
