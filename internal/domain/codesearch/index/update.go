@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"countersign.dev/internal/domain/codesearch/checkout"
@@ -142,24 +143,21 @@ func (u *update) run(ctx context.Context) error {
 	for _, f := range u.files {
 		u.progress.TotalBytes += f.size
 	}
-	next := make(chan int)
+	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range u.options.Workers {
 		workers.Go(func() {
 			a := new(analyser)
 			defer a.closeFolder()
-			for i := range next {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(u.files) {
+					return
+				}
 				u.one(a, i)
 			}
 		})
 	}
-	for i := range u.files {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- i
-	}
-	close(next)
 	workers.Wait()
 	return ctx.Err()
 }
