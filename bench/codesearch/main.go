@@ -14,6 +14,7 @@
 // -questions=FILE writes the questions for another engine, and -results=FILE adds what it answered; peer.py asks one.
 // A symbol's right places are the definitions that its line names; with -symbols those that were judged count for it, too.
 // With -unjudged=FILE it writes what the methods return and no judge has seen, without saying which.
+// With -messages it asks for messages of the corpora's programs, as written and filled in, instead of the gold set.
 // With -learn=DIR it learns words from the comments of the folders instead; learn.sh has what they were learned from.
 package main
 
@@ -59,6 +60,9 @@ func run(args []string) error {
 	if folder := given[learnFlag]; folder != "" {
 		return learn(folder, roots, indexes)
 	}
+	if given.has(messagesFlag) {
+		return messages(indexes)
+	}
 	if file := given[unjudgedFlag]; file != "" {
 		return unjudged(file, roots, questions, indexes)
 	}
@@ -97,7 +101,7 @@ func (f flags) has(name string) bool {
 // read reads the corpora and the flags. A flag that is not known would leave out what it was given
 // for, such as the half of the questions that is held out.
 func read(args []string) (roots map[string]string, given flags, err error) {
-	known := []string{missesFlag, shortFlag, symbolsFlag, tuningFlag, engineFlag, embeddingsFlag, modelFlag, folderFlag, questionsFlag, resultsFlag, unjudgedFlag, learnFlag}
+	known := []string{missesFlag, shortFlag, symbolsFlag, tuningFlag, engineFlag, embeddingsFlag, modelFlag, folderFlag, questionsFlag, resultsFlag, unjudgedFlag, learnFlag, messagesFlag}
 	roots, given = map[string]string{}, flags{}
 	for _, arg := range args {
 		name, value, valued := strings.Cut(arg, "=")

@@ -47,7 +47,7 @@ func methods() []method {
 		off  query.Signal
 	}{
 		{"definitions", query.Definitions}, {"paths", query.Paths}, {"coherence", query.Coherence}, {"penalties", query.Penalties}, {"decay", query.Decay},
-		{"kinds of queries", query.Kinds}, {"fields", query.Fields}, {"coverage", query.Coverage}, {"neighbours", query.Neighbours}, {"expansion", query.Expansion},
+		{"kinds of queries", query.Kinds}, {"fields", query.Fields}, {"coverage", query.Coverage}, {"neighbours", query.Neighbours}, {"expansion", query.Expansion}, {"phrases", query.Phrases},
 	} {
 		all = append(all, method{name: "ours without " + s.name, search: ours(s.off)})
 	}

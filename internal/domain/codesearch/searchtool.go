@@ -75,7 +75,7 @@ func (s *Server) searchTools() []tool.Tool {
 }
 
 type searchCode struct {
-	Query      string `json:"query" jsonschema:"minLength=1" jsonschema_description:"A name or a question" field:"aka=about|how|where"`
+	Query      string `json:"query" jsonschema:"minLength=1" jsonschema_description:"A name, a question, or a message as a program printed it; what is between quotes is sought word for word" field:"aka=about|how|where"`
 	Repository string `json:"repository,omitempty" jsonschema_description:"Only this repository" field:"from=list_repositories:name"`
 	Path       string `json:"path,omitempty" jsonschema_description:"Only this folder or file, or a pattern such as internal/*/auth* or **/*_test.go"`
 	Language   string `json:"language,omitempty" jsonschema_description:"Only this language, such as Go"`

@@ -108,8 +108,15 @@ func (s *Store) rank(ctx context.Context, names []string, all []serving, r query
 	if found.Shards, err = s.partial(ctx, there, files, plan); err != nil {
 		return found, err
 	}
-	found.Hits = plan.Rank(found.Shards)
-	return found, s.show(ctx, there, found.Shards, found.Hits[min(r.Shown, len(found.Hits)):])
+	read := func(files []query.FileOf) error { return s.texts(ctx, there, found.Shards, files) }
+	if found.Hits, err = plan.Rank(found.Shards, read); err != nil {
+		return found, err
+	}
+	var shown []query.FileOf
+	for _, h := range found.Hits[min(r.Shown, len(found.Hits)):] {
+		shown = append(shown, query.FileOf{Shard: h.Shard, File: int(found.Shards[h.Shard].Chunks[h.Chunk].File)})
+	}
+	return found, read(shown)
 }
 
 // partial makes shards of files, with what the plan needs of them.
@@ -139,22 +146,21 @@ func (s *Store) partial(ctx context.Context, all []serving, files []fileID, p *q
 	return shards, nil
 }
 
-// show reads the texts of the files of hits.
-func (s *Store) show(ctx context.Context, all []serving, shards []query.Shard, hits []query.Hit) error {
-	type place struct{ shard, file int }
-	at := map[fileID]place{}
-	for _, h := range hits {
-		shard := shards[h.Shard]
-		file := int(shard.Chunks[h.Chunk].File)
-		at[fileID{all[h.Shard].index, digest(shard.Files[file].Path)}] = place{h.Shard, file}
+// texts gives shards the texts of files that they do not have.
+func (s *Store) texts(ctx context.Context, all []serving, shards []query.Shard, files []query.FileOf) error {
+	at := map[fileID]query.FileOf{}
+	for _, f := range files {
+		if shard := shards[f.Shard]; !shard.HasText(f.File) {
+			at[fileID{all[f.Shard].index, digest(shard.Files[f.File].Path)}] = f
+		}
 	}
 	docs, err := s.read(ctx, slices.Collect(maps.Keys(at)), true)
 	if err != nil {
 		return err
 	}
 	for _, d := range docs {
-		p := at[d.at]
-		if err := shards[p.shard].SetText(p.file, d.text); err != nil {
+		f := at[d.at]
+		if err := shards[f.Shard].SetText(f.File, d.text); err != nil {
 			return fault.StoreFailed("code search store", err)
 		}
 	}

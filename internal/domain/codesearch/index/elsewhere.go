@@ -175,6 +175,9 @@ func Partial(meta Meta, files []Packed, terms, names []string) (*Index, error) {
 	return m.memory(len(files)), nil
 }
 
+// HasText reports whether a file has its text.
+func (ix *Index) HasText(file int) bool { return ix.Files[file].packed > 0 }
+
 // SetText gives a file its compressed text.
 func (ix *Index) SetText(file int, text []byte) error {
 	f := &ix.Files[file]

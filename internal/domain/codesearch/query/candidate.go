@@ -1,13 +1,13 @@
 package query
 
+import "cmp"
+
 // candidate is a chunk while the signals order it.
 type candidate struct {
 	Hit
 	file  int
 	score float64
 }
-
-type fileKey struct{ shard, file int }
 
 func (c *candidate) multiply(signal, detail string, factor float64) {
 	if factor == 1 {
@@ -28,4 +28,9 @@ func (c *candidate) add(signal, detail string, value float64) {
 	if c.Why != nil {
 		c.Why = append(c.Why, reason(signal, detail, value))
 	}
+}
+
+// better orders candidates; equal ones by their place, so that pages agree.
+func better(a, b *candidate) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.order, b.order))
 }

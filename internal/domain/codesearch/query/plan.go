@@ -13,6 +13,7 @@ type Plan struct {
 	parsed
 	chunks  int
 	idf     []float64 // by group
+	nowhere []bool    // by group: no chunk has it
 	total   float64   // of the idfs with the groups' weights
 	covered coverTable
 }
@@ -85,7 +86,7 @@ func IsSymbol(text string) bool { return parse(text, 0).symbol }
 
 // weigh computes how rare each group is, over all shards.
 func (p *Plan) weigh(stats Statistics) {
-	p.idf = make([]float64, len(p.groups))
+	p.idf, p.nowhere = make([]float64, len(p.groups)), make([]bool, len(p.groups))
 	for i, g := range p.groups {
 		n := 0
 		for _, t := range g.terms {
@@ -95,7 +96,7 @@ func (p *Plan) weigh(stats Statistics) {
 		}
 		p.idf[i] = Rarity(n, p.chunks)
 		if n == 0 { // a word that is nowhere says less than a rare one
-			p.idf[i] = math.Log(1 + float64(p.chunks)/10)
+			p.idf[i], p.nowhere[i] = math.Log(1+float64(p.chunks)/10), true
 		}
 		p.total += p.idf[i] * g.weight
 	}

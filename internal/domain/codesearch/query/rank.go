@@ -25,19 +25,21 @@ var (
 
 // rank orders the best chunks by the signals. Nothing in it depends on the limit, so that
 // pages are pieces of one order.
-func (s *search) rank() []Hit {
+func (s *search) rank() ([]Hit, error) {
 	all := s.collect()
 	if len(all) == 0 {
-		return nil
+		return nil, nil
 	}
-	s.signals(all)
+	if err := s.signals(all); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(all, better)
 	size := firstPage
 	if s.Deep {
 		size = forFusion
 	}
 	ordered := min(len(all), size.ordered)
-	d := decaying{factor: s.decay(), seen: map[fileKey]int{}, off: s.Without&Decay != 0}
+	d := decaying{factor: s.decay(), seen: map[FileOf]int{}, off: s.Without&Decay != 0}
 	d.lower(all[:ordered])
 	continuing := min(len(all), size.continuing)
 	hits := s.joined(nil, all[:continuing])
@@ -49,12 +51,7 @@ func (s *search) rank() []Hit {
 	for i := range hits {
 		hits[i].Score /= hits[i].Score + s.total
 	}
-	return hits
-}
-
-// better orders candidates; equal ones by their place, so that pages agree.
-func better(a, b *candidate) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.order, b.order))
+	return hits, nil
 }
 
 // collect returns the chunks with the best scores for the part of the query that
@@ -168,7 +165,7 @@ func (s *search) decay() float64 {
 // decaying puts further chunks of a file later: each counts less than the one before it.
 type decaying struct {
 	factor float64
-	seen   map[fileKey]int
+	seen   map[FileOf]int
 	off    bool
 }
 
@@ -178,7 +175,7 @@ func (d *decaying) lower(all []*candidate) {
 		return
 	}
 	for _, c := range all {
-		at := fileKey{c.Shard, c.file}
+		at := FileOf{c.Shard, c.file}
 		if n := d.seen[at]; n > 0 {
 			c.multiply("decay", "another chunk of the file is better", math.Pow(d.factor, float64(n)))
 		}

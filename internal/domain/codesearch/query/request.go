@@ -23,8 +23,9 @@ const (
 	Coverage                       // chunks and files with more of the query's words come first
 	Neighbours                     // chunks that continue a better one are shown with it
 	Expansion                      // words that begin alike, and common abbreviations, count a little
+	Phrases                        // chunks that have the query word for word come first
 
-	All = Expansion<<1 - 1
+	All = Phrases<<1 - 1
 )
 
 // Shard is one index that is searched.
@@ -32,6 +33,9 @@ type Shard struct {
 	Repository string
 	*index.Index
 }
+
+// FileOf is a file by the number of its shard, and its own in that.
+type FileOf struct{ Shard, File int }
 
 // Request is a query with its filters. Empty filters leave nothing out.
 type Request struct {

@@ -1,17 +1,19 @@
 package query
 
-// Search returns the best places of all shards, best first.
+// Search returns the best places of all shards, best first. The shards have all texts.
 func Search(shards []Shard, r Request) []Hit {
-	return NewPlan(r, Local(shards)).Rank(shards)
+	hits, _ := NewPlan(r, Local(shards)).Rank(shards, nil) // nothing is read
+	return hits
 }
 
 // Rank orders places of shards, best first. A shard may hold all files or only
-// those of candidates: nothing is counted over files or chunks here.
-func (p *Plan) Rank(shards []Shard) []Hit {
+// those of candidates: nothing is counted over files or chunks here. Where shards do not
+// have all texts, read gives them those of some files, and its error is returned.
+func (p *Plan) Rank(shards []Shard, read func([]FileOf) error) ([]Hit, error) {
 	if p.Empty() {
-		return nil
+		return nil, nil
 	}
-	s := search{Plan: p, shards: make([]*shardSearch, len(shards))}
+	s := search{Plan: p, shards: make([]*shardSearch, len(shards)), read: read}
 	for i, shard := range shards {
 		s.shards[i] = &shardSearch{Shard: shard}
 		s.inShard(s.shards[i])

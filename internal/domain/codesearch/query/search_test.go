@@ -83,6 +83,10 @@ func TestSignals(t *testing.T) {
 		{"expansion", Expansion, "configuration", map[string]string{
 			"login.go": "package p\n\nfunc login() {\n\tread(cfg)\n" + filler(8) + "}\n",
 		}, "login.go"},
+		{"phrases", Phrases, "the token of the login has expired", map[string]string{
+			"message.go": "package p\n\nfunc check() {\n\tfail(\"the token of the login has expired\")\n" + filler(40) + "}\n",
+			"login.go":   "package p\n\n// expired: the login has a token.\nfunc loginToken() {\n\tlogin(token, expired)\n\tlogin(token, expired)\n\tlogin(token, expired)\n}\n",
+		}, "message.go"},
 		{"kinds", Kinds, "Limit", map[string]string{
 			"b.go":   "package p\n\nvar Limit = 5\n",
 			"use.go": "package p\n\n// limit, limits: the limit of limits.\nfunc limitLimits() {\n\tLimit(Limit, Limit)\n\tLimit(Limit, Limit)\n\tLimit(limit, limit)\n}\n",

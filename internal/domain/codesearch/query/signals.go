@@ -25,7 +25,7 @@ const (
 )
 
 // signals changes the scores of the candidates.
-func (s *search) signals(all []*candidate) {
+func (s *search) signals(all []*candidate) error {
 	best := 0.0
 	for _, c := range all {
 		best = max(best, c.score)
@@ -46,12 +46,18 @@ func (s *search) signals(all []*candidate) {
 	if s.Without&Definitions == 0 {
 		s.define(all, best)
 	}
+	if s.Without&Phrases == 0 {
+		if err := s.sayAlike(all, best); err != nil {
+			return err
+		}
+	}
 	if s.Without&Penalties == 0 {
 		s.penalise(all)
 	}
 	if s.Without&Coherence == 0 && !s.symbol {
 		s.surround(all)
 	}
+	return nil
 }
 
 // cover lowers chunks that have few of the words.

@@ -11,6 +11,7 @@ import (
 type search struct {
 	*Plan
 	shards []*shardSearch
+	read   func([]FileOf) error // see Rank
 }
 
 // shardSearch is the part of a search in one index. Slices are by chunk or by file.
