@@ -34,6 +34,7 @@ const (
 	dataVersion = "1" // of everything that a data folder holds
 	versionFile = "version"
 	lockFile    = "lock"
+	ignoreFile  = ".gitignore"
 	tempPrefix  = "countersign-data-"
 	lockWithin  = 3 * time.Second
 	retryEvery  = 20 * time.Millisecond
@@ -60,10 +61,28 @@ func OpenFolder(ctx context.Context, o FolderOptions) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(f.file(versionFile), []byte(dataVersion+"\n"), 0o600); err != nil {
+	err = os.WriteFile(f.file(versionFile), []byte(dataVersion+"\n"), 0o600)
+	if err == nil {
+		err = f.ignoreAll()
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("write the data folder's version: %w", err), f.Close())
 	}
 	return f, nil
+}
+
+// ignoreAll keeps keys and databases in a folder within a repository out of git, and out of the
+// index of that repository's code. What a .gitignore there says already stays.
+func (f *Folder) ignoreAll() error {
+	out, err := os.OpenFile(f.file(ignoreFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteString("*\n")
+	return errors.Join(err, out.Close())
 }
 
 // checkVersion accepts a folder of our version, an empty one and none.

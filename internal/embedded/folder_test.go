@@ -42,6 +42,43 @@ func TestDataFolderHasAVersion(t *testing.T) {
 	}
 }
 
+// TestDataFolderIsNoPartOfARepository: git adds nothing of it, so that no search of code finds its keys either.
+func TestDataFolderIsNoPartOfARepository(t *testing.T) {
+	repository := passable(t)
+	git := func(arguments ...string) string {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", repository}, arguments...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %s: %v\n%s", arguments, err, out)
+		}
+		return string(out)
+	}
+	git("init", "-q")
+	f, err := open(t, filepath.Join(repository, "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(f.Path(), "signing-key.pem"), []byte("a key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := git("status", "--porcelain", "--untracked-files=all"); out != "" {
+		t.Errorf("git would add\n%s", out)
+	}
+	own := filepath.Join(f.Path(), ".gitignore")
+	if err := os.WriteFile(own, []byte("*\n!mcp.lock.json\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, f.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(own); err != nil || string(text) != "*\n!mcp.lock.json\n" {
+		t.Errorf("what somebody wrote there is now %q, %v", text, err)
+	}
+}
+
 func TestDataFolderIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, message string }{
 		"unknown version":  {"version", "2\n", `has version "2", and this program reads version 1 only`},

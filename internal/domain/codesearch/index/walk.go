@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"time"
+	"unicode/utf8"
 
 	"countersign.dev/internal/domain/codesearch/checkout"
 	"countersign.dev/internal/domain/codesearch/ignore"
@@ -108,13 +109,17 @@ func (w *walker) file(name string, d fs.DirEntry) error {
 		return nil
 	}
 	info, err := d.Info()
-	if err != nil || info.Size() > maxFileSize {
+	if err != nil || info.Size() > maxFileSize || databases[path.Ext(name)] || !utf8.ValidString(name) { // JSON cannot ask for such a name
 		w.skipped++
 		return nil
 	}
 	w.files = append(w.files, found{name, info.Size(), info.ModTime()})
 	return nil
 }
+
+// databases are the endings of SQLite's files, which are not even opened: a process that closes one gives up all
+// locks that it has on it, also those of a store in use.
+var databases = map[string]bool{".db": true, ".db-wal": true, ".db-shm": true, ".db-journal": true, ".sqlite": true, ".sqlite3": true}
 
 func (w *walker) ignored(name string, folder bool) bool {
 	return w.patterns.Ignored(path.Join(w.within, name), folder)

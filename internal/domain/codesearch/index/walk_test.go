@@ -23,6 +23,9 @@ func TestWalkLeavesOut(t *testing.T) {
 		put(t, root, left, "text\n")
 	}
 	put(t, root, "large.txt", strings.Repeat("x", maxFileSize+1))
+	for _, skipped := range []string{"sub/stock.db", "sub/stock.db-wal", "stock.sqlite3", "odd/\xff.go"} {
+		put(t, root, skipped, "text\n")
+	}
 	put(t, outside, "secret.go", "text\n")
 	for link, target := range map[string]string{"link.go": filepath.Join(outside, "secret.go"), "folder": outside, "sub/up": "..", "same.go": "a.go"} {
 		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
@@ -35,7 +38,7 @@ func TestWalkLeavesOut(t *testing.T) {
 	}
 	defer opened.Close()
 	w, err := walk(t.Context(), opened)
-	if err != nil || w.skipped != 1 { // large.txt
+	if err != nil || w.skipped != 5 { // large.txt, too
 		t.Errorf("%v; %d skipped", err, w.skipped)
 	}
 	var got []string
