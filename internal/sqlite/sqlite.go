@@ -277,8 +277,13 @@ func (db *DB) Exec(ctx context.Context, statement string, args ...any) (int64, e
 // ExecOne runs a statement that changes one row while it is as it was seen. One
 // that changes none is CONFIRMATION_STALE.
 func (db *DB) ExecOne(ctx context.Context, statement string, args ...any) error {
+	return db.ExecAll(ctx, 1, statement, args...)
+}
+
+// ExecAll is ExecOne for so many rows: when it changes fewer or more, the answer is CONFIRMATION_STALE.
+func (db *DB) ExecAll(ctx context.Context, rows int, statement string, args ...any) error {
 	n, err := db.Exec(ctx, statement, args...)
-	if err == nil && n != 1 {
+	if err == nil && n != int64(rows) {
 		err = confirm.Stale()
 	}
 	return err

@@ -73,7 +73,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/tasks/record":    {ours: []string{"fault"}},
 	"internal/domain/tasks/workspace": {ours: []string{"access", "domain/tasks/record"}},
 	"internal/domain/tasks/rowset":    {},
-	"internal/domain/tasks/store":     {ours: []string{"domain/tasks/record", "domain/tasks/rowset", "domain/tasks/words", "fault", "sqlite"}},
+	"internal/domain/tasks/graph":     {},
+	"internal/domain/tasks/store":     {ours: []string{"domain/tasks/graph", "domain/tasks/record", "domain/tasks/rowset", "domain/tasks/words", "fault", "sqlite"}},
 	"internal/domain/tasks/words":     {ours: []string{"domain/tasks/rowset", "english", "sqlite"}},
 	// it answers the gateway in envelopes and other clients as document 002 says, and so wraps two runners.
 	"internal/domain/tasks/dialect": {ours: []string{"access", "domain/tasks/record", "fault", "result", "schema/envelope", "tool"}},

@@ -68,15 +68,23 @@ type cleanupInput struct {
 
 // cleanupPreview is what a person approves.
 type cleanupPreview struct {
-	Project string   `json:"project"`
-	Count   int      `json:"taskCount" field:"label=Tasks,unit=tasks"`
-	Days    int      `json:"days" field:"label=Deleted for,unit=days"`
-	Titles  []string `json:"titles"` // of the first few
+	Project   string   `json:"project"`
+	Workspace string   `json:"workspacePath" field:"label=Workspace"`
+	Count     int      `json:"taskCount" field:"label=Tasks,unit=tasks"`
+	Days      int      `json:"days" field:"label=Deleted for,unit=days"`
+	Titles    []string `json:"titles"` // of the first few
+	Left      int      `json:"left" field:"label=Left for another clean-up,unit=tasks"`
+	Children  int      `json:"childrenLeft" field:"label=Tasks that lose their parent,unit=tasks"`
+	Waiting   int      `json:"dependentsLeft" field:"label=Tasks that lose a dependency,unit=tasks"`
 }
 
 // Message asks for the clean-up.
 func (p cleanupPreview) Message() tool.Sentence {
-	return tool.Say("Take %d %s deleted from %s more than %d days ago away for good? This cannot be undone.", p.Count, numbered(p.Count, "task that was", "tasks that were"), p.Project, p.Days)
+	said := tool.Say("Take %d %s deleted from %s (%s) more than %d days ago away for good? This cannot be undone.", p.Count, numbered(p.Count, "task that was", "tasks that were"), p.Project, p.Workspace, p.Days)
+	if p.Children+p.Waiting == 0 {
+		return said
+	}
+	return said.Then(" Of the tasks that stay, %d lose the task above them and %d one that they depend on.", p.Children, p.Waiting)
 }
 
 func numbered(count int, one, many string) tool.Plain {
@@ -86,16 +94,19 @@ func numbered(count int, one, many string) tool.Plain {
 	return tool.Plain(many)
 }
 
-// cleanupPrecondition are the tasks that the card was about.
+// cleanupPrecondition are the tasks that the card was about, as they were.
 type cleanupPrecondition struct {
 	Path string  `json:"path"`
 	IDs  []int64 `json:"ids"`
+	Seen string  `json:"seen"`
+	Left int     `json:"left"`
 }
 
 // cleanedUp is what the clean-up did.
 type cleanedUp struct {
 	Success bool      `json:"success"`
 	Count   int       `json:"purged_count"`
+	Left    int       `json:"left_count"`
 	Days    int       `json:"cutoff_days"`
 	Cutoff  time.Time `json:"cutoff_date"`
 	Message string    `json:"message"`
@@ -104,8 +115,8 @@ type cleanedUp struct {
 func (s *Server) previewCleanup(ctx context.Context, in cleanupInput) (p cleanupPreview, precondition cleanupPrecondition, err error) {
 	err = s.within(ctx, "cleanup_deleted_tasks", in.Workspace, func(sc scope) error {
 		found, err := sc.Purgeable(ctx, cutoff(s.opts.Now(), in.Days).UnixMicro())
-		p = cleanupPreview{sc.place.Name, len(found.IDs), in.Days, found.Titles}
-		precondition = cleanupPrecondition{sc.place.Path, found.IDs}
+		p = cleanupPreview{sc.place.Name, sc.place.Path, len(found.IDs), in.Days, found.Titles, found.Left, found.Children, found.Waiting}
+		precondition = cleanupPrecondition{sc.place.Path, found.IDs, found.Seen, found.Left}
 		return err
 	})
 	return p, precondition, err
@@ -122,8 +133,12 @@ func (s *Server) nothingToClean(in cleanupInput, p cleanupPreview) (cleanedUp, b
 // cleanUp takes exactly the tasks of the card away.
 func (s *Server) cleanUp(ctx context.Context, in cleanupInput, precondition cleanupPrecondition) (done cleanedUp, err error) {
 	err = s.within(ctx, "cleanup_deleted_tasks", in.Workspace, func(sc scope) error {
-		done = cleanedUp{Success: true, Count: len(precondition.IDs), Days: in.Days, Cutoff: cutoff(s.opts.Now(), in.Days)}
-		done.Message = tool.Say("%d deleted %s gone for good from %s.", done.Count, numbered(done.Count, "task is", "tasks are"), sc.place.Name).String()
+		done = cleanedUp{Success: true, Count: len(precondition.IDs), Left: precondition.Left, Days: in.Days, Cutoff: cutoff(s.opts.Now(), in.Days)}
+		said := tool.Say("%d deleted %s gone for good from %s.", done.Count, numbered(done.Count, "task is", "tasks are"), sc.place.Name)
+		if done.Left > 0 {
+			said = said.Then(" %d more %s left for another clean-up.", done.Left, numbered(done.Left, "is", "are"))
+		}
+		done.Message = said.String()
 		return sc.Purge(ctx, precondition.IDs)
 	})
 	return done, err

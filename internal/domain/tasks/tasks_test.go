@@ -495,6 +495,18 @@ func TestCleanupTakesWhatWasDeletedLongAgo(t *testing.T) {
 	if month := waiting(map[string]any{}); month != 1.0 {
 		t.Errorf("after 31 days: got %v", month)
 	}
+	h.ask("create_task", map[string]any{"title": "two"})
+	h.ask("undelete_task", map[string]any{"task_id": 1})
+	h.ask("update_task", map[string]any{"task_id": 2, "depends_on": []int{1}})
+	h.ask("delete_task", map[string]any{"task_id": 1})
+	h.later += 31 * 24 * time.Hour
+	card := h.ask("cleanup_deleted_tasks", map[string]any{})
+	shown, _ := card["confirmationData"].(map[string]any)
+	path, _ := shown["workspacePath"].(string)
+	said, _ := card["message"].(string)
+	if shown["dependentsLeft"] != 1.0 || shown["childrenLeft"] != 0.0 || shown["left"] != 0.0 || path == "" || !strings.Contains(said, path) || !strings.Contains(said, "0 lose the task above them and 1 one that they depend on") {
+		t.Errorf("the card says %q of %v", said, shown)
+	}
 }
 
 // TestDamagedWorkspaceIsFound: the check reads every file whole, and names the one that

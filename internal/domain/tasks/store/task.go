@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign.dev/internal/domain/tasks/graph"
 	"countersign.dev/internal/domain/tasks/record"
 )
 
@@ -152,14 +153,12 @@ func (w taskRows) setDependencies(ctx context.Context, id int64, on []int64) err
 	if _, err := w.Exec(ctx, "delete from dependencies where task_id = ?", id); err != nil {
 		return err
 	}
-	for _, other := range on {
-		circle, err := w.circle(ctx, id, other, "select depends_on_id from dependencies where task_id = c.id")
-		if err != nil {
-			return err
-		}
-		if circle != nil {
-			return record.ErrCycle.New("Task %d would wait for itself: %s.", id, arrows(circle)).With("cycle", circle)
-		}
+	circle, err := w.circle(ctx, id, on, "select depends_on_id from dependencies where task_id = ?")
+	if err != nil {
+		return err
+	}
+	if circle != nil {
+		return record.ErrCycle.New("Task %d would wait for itself: %s.", id, arrows(circle)).With("cycle", circle)
 	}
 	return w.addDependencies(ctx, id, on)
 }
@@ -174,48 +173,20 @@ func (w taskRows) addDependencies(ctx context.Context, id int64, on []int64) err
 	return nil
 }
 
-// circle returns the way from a task over another one back to itself, or nil. next
-// selects the tasks after c.id.
-func (w taskRows) circle(ctx context.Context, from, over int64, next string) (way []int64, err error) {
-	if from == over {
-		return []int64{from, from}, nil
-	}
-	came := map[int64]int64{over: from}
-	for queue := []int64{over}; len(queue) > 0; {
-		at := queue[0]
-		queue = queue[1:]
-		rows, err := w.In(ctx).QueryContext(ctx, strings.ReplaceAll(next, "c.id", "?"), at)
-		err = w.Each(ctx, rows, err, func() error {
+// circle returns the way from a task over one of others back to itself, or nil. next
+// selects the tasks after one.
+func (w taskRows) circle(ctx context.Context, from int64, over []int64, next string) ([]int64, error) {
+	return graph.Circle(from, over, func(at int64, found func(int64)) error {
+		rows, err := w.In(ctx).QueryContext(ctx, next, at)
+		return w.Each(ctx, rows, err, func() error {
 			var id sql.NullInt64
-			if err := rows.Scan(&id); err != nil || !id.Valid {
-				return err
+			err := rows.Scan(&id)
+			if id.Valid {
+				found(id.Int64)
 			}
-			if _, seen := came[id.Int64]; !seen {
-				came[id.Int64] = at
-				queue = append(queue, id.Int64)
-			}
-			return nil
+			return err
 		})
-		if err != nil {
-			return nil, err
-		}
-		if _, reached := came[from]; reached {
-			return wayBack(came, from, over), nil
-		}
-	}
-	return nil, nil
-}
-
-// wayBack lists the circle of from, by where each of its tasks was come to from.
-func wayBack(came map[int64]int64, from, over int64) []int64 {
-	way := []int64{from}
-	for at := came[from]; at != from; at = came[at] {
-		way = append([]int64{at}, way...)
-		if at == over {
-			break
-		}
-	}
-	return append([]int64{from}, way...)
+	})
 }
 
 func arrows(ids []int64) string {

@@ -97,7 +97,7 @@ func (w taskRows) checkParent(ctx context.Context, id, parent int64) error {
 	if _, err := w.Task(ctx, parent); err != nil {
 		return err
 	}
-	circle, err := w.circle(ctx, id, parent, "select parent_task_id from tasks where id = c.id")
+	circle, err := w.circle(ctx, id, []int64{parent}, "select parent_task_id from tasks where id = ?")
 	if err != nil || circle == nil {
 		return err
 	}
@@ -216,40 +216,4 @@ func (w taskRows) UndeleteTask(ctx context.Context, id int64, cascade bool) (res
 		return err
 	})
 	return restored, err
-}
-
-// Purgeable are the deleted tasks that a clean-up takes away for good.
-type Purgeable struct {
-	IDs    []int64  `json:"ids"`
-	Titles []string `json:"-"` // of the first few
-}
-
-// maxTitles bounds what a card shows of a clean-up.
-const maxTitles = 10
-
-// Purgeable lists the tasks that were deleted before a time, the oldest first.
-func (w taskRows) Purgeable(ctx context.Context, before int64) (p Purgeable, err error) {
-	p.IDs = []int64{}
-	rows, err := w.In(ctx).QueryContext(ctx, "select id, title from tasks where deleted_at < ? order by deleted_at, id", before)
-	err = w.Each(ctx, rows, err, func() error {
-		var id int64
-		var title string
-		err := rows.Scan(&id, &title)
-		if p.IDs = append(p.IDs, id); len(p.Titles) < maxTitles {
-			p.Titles = append(p.Titles, title)
-		}
-		return err
-	})
-	return p, err
-}
-
-// Purge takes deleted tasks away for good, inside Change. A task that is none of them
-// any more is CONFIRMATION_STALE.
-func (w taskRows) Purge(ctx context.Context, ids []int64) error {
-	for _, id := range ids {
-		if err := w.ExecOne(ctx, "delete from tasks where id = ? and deleted_at is not null", id); err != nil {
-			return err
-		}
-	}
-	return nil
 }
