@@ -21,7 +21,7 @@ func (s *Server) deletionTools() []tool.Tool {
 		}, deleteTask),
 		edit(s, tool.Spec{
 			Name: "undelete_task", Title: "Undelete a task", Allow: everyone, Synonyms: []string{"restore", "recover"},
-			Description: "Take the deletion of a task back. With cascade, that of everything below it that was deleted together with it.",
+			Description: "Take the deletion of a task back. With cascade, that of everything below it that was deleted together with it or, when it is not deleted itself, of all that is deleted below it.",
 		}, undeleteTask),
 		tool.Write(tool.Spec{
 			Name: "cleanup_deleted_tasks", Title: "Clean deleted tasks up", Allow: everyone, Synonyms: []string{"purge", "empty"}, Untrusted: []string{"titles"},

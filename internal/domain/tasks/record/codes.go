@@ -41,6 +41,11 @@ func NotFound(resource string, id int64) *fault.Error {
 	return ErrNotFound.New("There is no %s %d in this workspace.", resource, id).With("resource_type", resource).With("resource_id", id)
 }
 
+// NotDeleted is NOT_FOUND for the deletion of a task that is to be taken back and is none.
+func NotDeleted(id int64) *fault.Error {
+	return ErrNotFound.New("Task %d is not deleted.", id).With("resource_type", "task").With("resource_id", id)
+}
+
 // Workspace is WORKSPACE_INVALID: reason is a sentence without its full stop.
 // The path is the caller's and clipped, in the details to 300 bytes.
 func Workspace(path, reason string) *fault.Error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/domain/tasks/record"
 	"countersign.dev/internal/fault"
 )
 
@@ -95,5 +96,29 @@ func TestCleanUpSaysWhatItChanges(t *testing.T) {
 	}
 	if p, err = w.Purgeable(t.Context(), far); err != nil || len(p.IDs) != 5+3 || p.Left != 0 {
 		t.Errorf("then %d tasks, %d left, %v", len(p.IDs), p.Left, err)
+	}
+}
+
+// TestCascadeCanBeTakenBackInTwoSteps: the task first, and then what is below it.
+func TestCascadeCanBeTakenBackInTwoSteps(t *testing.T) {
+	w := opened(t)
+	top := made(t, w, NewTask{Title: "top"}).ID
+	middle := made(t, w, NewTask{Title: "middle", ParentTaskID: &top}).ID
+	made(t, w, NewTask{Title: "low", ParentTaskID: &middle})
+	if n, err := w.DeleteTask(t.Context(), top, true); n != 3 || err != nil {
+		t.Fatalf("%d, %v", n, err)
+	}
+	for i, step := range []struct {
+		id      int64
+		cascade bool
+		want    int64
+	}{{top, false, 1}, {top, false, 0}, {top, true, 2}, {top, true, 0}, {99, true, 0}} {
+		n, err := w.UndeleteTask(t.Context(), step.id, step.cascade)
+		if n != step.want || (err == nil) != (step.want > 0) {
+			t.Errorf("%d: %d came back, %v", i, n, err)
+		}
+		if step.want == 0 {
+			wantFault(t, err, record.ErrNotFound, map[bool]string{true: "is not deleted", false: "There is no task 99"}[step.id == top])
+		}
 	}
 }

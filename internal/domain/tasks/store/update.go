@@ -200,19 +200,20 @@ func (w taskRows) DeleteTask(ctx context.Context, id int64, cascade bool) (delet
 }
 
 // UndeleteTask takes a deletion back; with cascade that of everything below it that
-// was deleted together with it. It returns how many came back.
+// was deleted together with it, or, when the task itself is not deleted, of all that is
+// deleted below it. It returns how many came back.
 func (w taskRows) UndeleteTask(ctx context.Context, id int64, cascade bool) (restored int64, err error) {
 	err = w.Change(ctx, func(ctx context.Context) error {
-		t, err := w.task(ctx, id, "and t.deleted_at is not null")
-		if err != nil {
+		if _, err := w.task(ctx, id, ""); err != nil {
 			return err
 		}
-		at := t.DeletedAt.UnixMicro()
-		statement := "update tasks set deleted_at = null, updated_at = ?2 where id = ?1 and deleted_at = ?3"
+		statement := "update tasks set deleted_at = null, updated_at = ?2 where id = ?1 and deleted_at is not null"
 		if cascade {
-			statement = fmt.Sprintf(below, "t.deleted_at = ?3") + "update tasks set deleted_at = null, updated_at = ?2 where id in (select id from b)"
+			statement = fmt.Sprintf(below, "t.deleted_at = coalesce((select deleted_at from tasks where id = ?1), t.deleted_at)") + "update tasks set deleted_at = null, updated_at = ?2 where id in (select id from b) and deleted_at is not null"
 		}
-		restored, err = w.Exec(ctx, statement, id, w.now().UnixMicro(), at)
+		if restored, err = w.Exec(ctx, statement, id, w.now().UnixMicro()); err == nil && restored == 0 {
+			err = record.NotDeleted(id)
+		}
 		return err
 	})
 	return restored, err
