@@ -33,6 +33,8 @@ func TestDoneNeedsWhatTheTaskWaitsFor(t *testing.T) {
 	}
 	_, err := w.CreateTask(t.Context(), NewTask{Title: "done at once", Status: record.Done, Priority: "low", DependsOn: []int64{1}, CreatedBy: "tester"})
 	wantFault(t, err, record.ErrDependency, "cannot be done before 1")
+	_, err = w.UpdateTask(t.Context(), 5, depends(1)) // which is done
+	wantFault(t, err, record.ErrDependency, "Task 5 cannot be done before 1")
 }
 
 // TestCompletedOnce: a task has the time at which it was first done, also one that was
@@ -62,6 +64,13 @@ func TestReasonOfABlockedTask(t *testing.T) {
 	}
 	if got, err := w.UpdateTask(t.Context(), 1, TaskUpdate{Status: text(record.Blocked)}); err != nil || got.BlockerReason == nil || *got.BlockerReason != "the key is missing" {
 		t.Errorf("got %+v, %v", got.TaskDetails, err)
+	}
+	for _, none := range []*string{nil, text("")} {
+		_, err := w.UpdateTask(t.Context(), 1, TaskUpdate{BlockerReason: Field[string]{true, none}})
+		wantFault(t, err, fault.ValidationError, "needs a reason")
+	}
+	if got, err := w.UpdateTask(t.Context(), 1, TaskUpdate{Status: text(record.InProgress), BlockerReason: Field[string]{Given: true}}); err != nil || got.BlockerReason != nil {
+		t.Errorf("no longer blocked: %+v, %v", got.TaskDetails, err)
 	}
 }
 

@@ -65,22 +65,25 @@ func (w taskRows) checkUpdate(ctx context.Context, before record.Task, u TaskUpd
 			}
 		}
 	}
-	if u.Status == nil || *u.Status == before.Status {
-		return nil
+	after := before.Status
+	if u.Status != nil {
+		after = *u.Status
 	}
-	if err := record.CheckTransition(before.ID, before.Status, *u.Status); err != nil {
-		return err
+	if after != before.Status {
+		if err := record.CheckTransition(before.ID, before.Status, after); err != nil {
+			return err
+		}
 	}
-	if *u.Status == record.Done {
+	switch changes := after != before.Status; {
+	case after == record.Done && (changes || u.DependsOn.Given):
 		return w.checkDependencies(ctx, before.ID, on)
-	}
-	if *u.Status == record.Blocked && !hasReason(before, u) {
+	case after == record.Blocked && (changes || u.BlockerReason.Given) && !hasReason(before, u):
 		return NoReason()
 	}
 	return nil
 }
 
-// NoReason is the fault of a task that becomes blocked without saying why.
+// NoReason is the fault of a task that would be blocked without saying why.
 func NoReason() error {
 	return fault.ValidationError.New("A task that is blocked needs a reason.").Instruct("blocker_reason: say in one sentence what it waits for.").Fields("blocker_reason")
 }
