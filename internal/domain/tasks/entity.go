@@ -1,12 +1,17 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"math"
 
 	"countersign.dev/internal/domain/tasks/record"
 	"countersign.dev/internal/domain/tasks/store"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/plaintext"
+	"countersign.dev/internal/strictjson"
 	"countersign.dev/internal/tool"
 )
 
@@ -90,14 +95,46 @@ const maxMetadata = 10_000
 // clients of the founding document send it so.
 type Metadata map[string]any
 
-// UnmarshalJSON reads an object, or a text with one.
+// UnmarshalJSON reads an object, or a text with one, which is checked as an object is.
 func (m *Metadata) UnmarshalJSON(raw []byte) error {
-	var inner string
+	var inner *string
 	if json.Unmarshal(raw, &inner) == nil {
-		raw = []byte(inner)
+		if inner == nil {
+			return nil
+		}
+		raw = []byte(*inner)
 	}
-	if err := json.Unmarshal(raw, (*map[string]any)(m)); err != nil {
-		return fault.ValidationError.New("The metadata are no JSON object.").Instruct("metadata: give an object").Fields("metadata")
+	object, err := strictjson.Object(raw)
+	if err == nil {
+		err = cmp.Or(plaintext.CheckValue("metadata", object, true), exact(object))
+	}
+	if err != nil {
+		return fault.ValidationError.New("The metadata are no JSON object that can be kept as it is.").Instruct("metadata: %v", err).Fields("metadata")
+	}
+	*m = object
+	return nil
+}
+
+// exact returns an error for a number that is another one in many programs, this one included: ids of other
+// systems are texts.
+func exact(value any) error {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			if err := exact(inner); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if err := exact(inner); err != nil {
+				return err
+			}
+		}
+	case json.Number:
+		if n, err := v.Float64(); err != nil || math.Abs(n) >= 1<<53 {
+			return errors.New("has a number of 2^53 or more, which does not stay exact: give it as a text")
+		}
 	}
 	return nil
 }

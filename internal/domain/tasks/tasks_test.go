@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -320,6 +321,13 @@ func TestTextsShowAllThatTheyHold(t *testing.T) {
 		if e := h.ask("create_entity", map[string]any{"entity_type": "file", "name": "two", "metadata": map[string]any{"a": []any{odd}}}); e["error"] == nil {
 			t.Errorf("metadata with %q: got %v", odd, e)
 		}
+		inner, err := json.Marshal(map[string]any{"a": odd})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := h.ask("create_entity", map[string]any{"entity_type": "file", "name": "three", "metadata": string(inner)}); e["error"] == nil {
+			t.Errorf("metadata as a text with %q: got %v", odd, e)
+		}
 	}
 	lines := "first\r\n\tsecond\nthird: naïve 日本 👍🏽 می\u200cخواهم"
 	if got := h.ask("create_task", map[string]any{"title": "three", "description": lines}); got["description"] != lines {
@@ -545,5 +553,36 @@ func TestMakerIsThePerson(t *testing.T) {
 	}
 	if link := h.ask("link_entity_to_task", map[string]any{"task_id": 1, "entity_id": 1, "created_by": "marcus"}); link["created_by"] != "nina" {
 		t.Errorf("got %v", link)
+	}
+}
+
+// TestMetadataIsKeptAsItIs, or refused: numbers of other systems have more digits than a float64 has, in an object and in a text
+// with one, in which no name comes twice.
+func TestMetadataIsKeptAsItIs(t *testing.T) {
+	h := newHarness(t)
+	for object, kept := range map[string]bool{
+		`{"id":9007199254740991,"part":-0.5,"deep":[{"n":100,"none":null}]}`: true,
+		`{"id":9007199254740993}`:                 false,
+		`{"deep":[{"id":-12345678901234567890}]}`: false,
+		`{}`:            true,
+		`{"k":1,"k":2}`: false,
+	} {
+		for _, metadata := range []any{json.RawMessage(object), object} {
+			if object == `{"k":1,"k":2}` && metadata != object {
+				continue // the whole call is no JSON
+			}
+			made := h.ask("create_entity", map[string]any{"entity_type": "other", "name": "n", "metadata": metadata})
+			if !kept {
+				details(t, made, "VALIDATION_ERROR")
+				continue
+			}
+			var want any
+			if err := json.Unmarshal([]byte(object), &want); err != nil {
+				t.Fatal(err)
+			}
+			if got := h.ask("get_entity", map[string]any{"entity_id": made["id"]}); !reflect.DeepEqual(got["metadata"], want) {
+				t.Errorf("%T: %v, not %s", metadata, got["metadata"], object)
+			}
+		}
 	}
 }
