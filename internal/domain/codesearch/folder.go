@@ -85,11 +85,15 @@ func (f *folder) Search(ctx context.Context, names []string, r query.Request) (R
 			h.release()
 		}
 	}
+	words := r
 	if f.meaning.On() {
-		found.Hits, found.Note = f.meaning.Fuse(ctx, with, r, query.Search(found.Shards, embed.Words(r)))
-		return found, nil
+		words = embed.Words(r)
 	}
-	found.Hits = query.Search(found.Shards, r)
+	plan := query.NewPlan(words, query.Local(found.Shards))
+	found.Hits, _ = plan.Rank(found.Shards, nil) // nothing is read
+	if found.More = plan.More(); f.meaning.On() {
+		found.Hits, found.Note = f.meaning.Fuse(ctx, with, r, found.Hits)
+	}
 	return found, nil
 }
 

@@ -49,7 +49,7 @@ func TestOtherRankingOfTheNextPageIsSaid(t *testing.T) {
 	const warning = "places may be missing or repeated"
 	_, e := d.search(`{"query":"seal a cursor","limit":1}`)
 	next := `{"query":"seal a cursor","limit":1,"cursor":"` + e.Metadata.NextCursor + `"}`
-	if _, e := d.search("%s", next); strings.Contains(e.Metadata.Hint, warning) {
+	if _, e := d.search("%s", next); strings.Contains(e.Metadata.Hint, warning) || strings.Contains(e.Metadata.Hint, "The ranking ends here") {
 		t.Errorf("the ranking is the same: %q", e.Metadata.Hint)
 	}
 	stop()
@@ -91,20 +91,24 @@ func TestPagesHaveEachPlaceOnce(t *testing.T) {
 // pages returns the places of all pages with their scores, which do not rise.
 func (d harness) pages(text string, limit int) (all []string) {
 	d.Helper()
-	seen, last, cursor := map[string]bool{}, 1.0, ""
+	seen, score, cursor := map[string]bool{}, 1.0, ""
 	for {
 		rows, e := d.search(`{"query":%q,"limit":%d,"max_tokens":20000%s}`, text, limit, cursor)
 		for _, r := range rows {
-			if seen[r.URI] || r.Score > last {
-				d.Errorf("%q by %d: place %d, %s %v after %v, seen %t", text, limit, len(all)+1, r.URI, r.Score, last, seen[r.URI])
+			if seen[r.URI] || r.Score > score {
+				d.Errorf("%q by %d: place %d, %s %v after %v, seen %t", text, limit, len(all)+1, r.URI, r.Score, score, seen[r.URI])
 			}
-			seen[r.URI], last = true, r.Score
+			seen[r.URI], score = true, r.Score
 			all = append(all, fmt.Sprint(r.URI, " ", r.Score))
 		}
 		if strings.Contains(e.Metadata.Hint, "has changed") || strings.Contains(e.Metadata.Hint, "embeddings") {
 			d.Errorf("%q by %d: %s", text, limit, e.Metadata.Hint)
 		}
-		if e.Metadata.NextCursor == "" {
+		last := e.Metadata.NextCursor == ""
+		if ends := strings.Contains(e.Metadata.Hint, "The ranking ends here, and more places"); ends && !last || !ends && len(all) == query.MaxHits {
+			d.Errorf("%q by %d, after %d places, last page: %t: %q", text, limit, len(all), last, e.Metadata.Hint)
+		}
+		if last {
 			if e.Metadata.TotalCount != fmt.Sprint(len(all)) {
 				d.Errorf("%q by %d: %d places, said to be %s", text, limit, len(all), e.Metadata.TotalCount)
 			}

@@ -87,6 +87,7 @@ type answer struct {
 	names   []string  // of the repositories that were searched, or are missing
 	missing []Missing // repositories that could not be searched
 	note    string    // why embeddings were not used
+	more    bool      // more places have words of the query than are ranked
 	stamp   int64     // of what was searched, and how: see stampOf
 }
 
@@ -109,7 +110,7 @@ func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error)
 	if len(r.Missing) == len(names) {
 		return answer{}, notIndexed(r.Missing)
 	}
-	all := answer{names: names, missing: r.Missing, note: r.Note, stamp: stampOf(r), before: min(q.First, len(r.Hits))}
+	all := answer{names: names, missing: r.Missing, note: r.Note, more: r.More, stamp: stampOf(r), before: min(q.First, len(r.Hits))}
 	for _, h := range r.Hits[min(q.First, len(r.Hits)):] {
 		one, err := result(r.Shards[h.Shard], h, q)
 		if err != nil {

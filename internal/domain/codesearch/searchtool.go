@@ -112,7 +112,9 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 		rows = append(rows, Match{Result: r.Result, Why: r.why, rank: first + i + 1, stamp: all.stamp,
 			URI: address(r.Repository, r.FilePath, r.StartLine, r.EndLine)})
 	}
-	tool.Fit(ctx, fitting(rows, budget))
+	fit := fitting(rows, budget)
+	tool.Fit(ctx, fit)
+	all.more = (all.more || first+len(rows) == query.MaxHits) && fit == len(rows) && len(rows) < w.Limit // the last page
 	s.remark(ctx, in.Query, all, w.After != nil && len(rows) > 0 && w.After.Stamp != all.stamp)
 	return rows, nil
 }
@@ -144,8 +146,8 @@ func fitting(rows []Match, budget int) int {
 }
 
 // remark says what a reader must know of the rows: what was searched when there are none,
-// repositories that could not be searched, embeddings that were not there, and an order that
-// changed between two pages.
+// the end of a ranking that is not that of what matches, repositories that could not be searched, embeddings that were not
+// there, and an order that changed between two pages.
 func (s *Server) remark(ctx context.Context, text string, all answer, changed bool) {
 	var sentences []string
 	switch {
@@ -154,6 +156,9 @@ func (s *Server) remark(ctx context.Context, text string, all answer, changed bo
 		sentences = append(sentences, "The query has no word to search for: words of one letter, numbers and signs are in no index.")
 	default:
 		sentences = append(sentences, s.searched(ctx, all.names))
+	}
+	if all.more {
+		sentences = append(sentences, "The ranking ends here, and more places have words of the query: narrow it by more words, repository, path or language.")
 	}
 	sentences = append(sentences, notSearched(all.missing)...)
 	if all.note != "" {

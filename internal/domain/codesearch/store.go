@@ -34,6 +34,7 @@ type Described struct {
 type Results struct {
 	Shards  []query.Shard // of the hits; they hold at least the hits' files
 	Hits    []query.Hit
+	More    bool      // more places than can be hits have words of the query
 	Missing []Missing // repositories that could not be searched
 	Note    string    // why embeddings were not used
 	Release func()    // ends the use of the shards; nil: nothing is to be done

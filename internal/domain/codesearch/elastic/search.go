@@ -112,6 +112,7 @@ func (s *Store) rank(ctx context.Context, names []string, all []serving, r query
 	if found.Hits, err = plan.Rank(found.Shards, read); err != nil {
 		return found, err
 	}
+	found.More = plan.More() || len(files) >= Candidates // each is of a chunk
 	var shown []query.FileOf
 	for _, h := range found.Hits[min(r.Shown, len(found.Hits)):] {
 		shown = append(shown, query.FileOf{Shard: h.Shard, File: int(found.Shards[h.Shard].Chunks[h.Chunk].File)})

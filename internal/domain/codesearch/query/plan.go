@@ -16,6 +16,7 @@ type Plan struct {
 	nowhere []bool    // by group: no chunk has it
 	total   float64   // of the idfs with the groups' weights
 	covered coverTable
+	more    bool // see More
 }
 
 // NewPlan parses a query, adds related words and computes how rare each word is. It
@@ -31,6 +32,9 @@ func NewPlan(r Request, stats Statistics) *Plan {
 	p.weigh(stats)
 	return p
 }
+
+// More reports, after Rank, whether more chunks have words of the query than become places.
+func (p *Plan) More() bool { return p.more }
 
 // Empty reports whether nothing can be found.
 func (p *Plan) Empty() bool { return p.chunks == 0 || len(p.groups) == 0 }

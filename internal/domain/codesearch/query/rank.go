@@ -57,8 +57,9 @@ func (s *search) rank() ([]Hit, error) {
 // collect returns the chunks with the best scores for the part of the query that
 // they have, and those that define what it names.
 func (s *search) collect() (all []*candidate) {
-	best := heap{most: candidates}
+	best, touched := heap{most: candidates}, 0
 	for n, shard := range s.shards {
+		touched += len(shard.touched)
 		for _, chunk := range shard.touched {
 			if !best.takes(shard.chunks[chunk].score) {
 				continue // whatever part of the query it has
@@ -75,6 +76,7 @@ func (s *search) collect() (all []*candidate) {
 			all = append(all, s.candidate(n, chunk))
 		}
 	}
+	s.more = touched > candidates
 	for _, r := range best.items {
 		all = append(all, s.candidate(r.shard, int(r.chunk)))
 	}
