@@ -369,6 +369,9 @@ func seers(class access.Class) string {
 // changing matches values that differ in every run.
 var changing = regexp.MustCompile(`"(confirmationId|userId|timestamp|digest|expiresAt|nextCursor|effectiveDate|_score|indexed_at)": ("[^"]*"|[\d.]+)`)
 
+// workspaces matches the folder that the workspaces of a run are in.
+var workspaces = regexp.MustCompile(`/[^" ()]*/workspaces/`)
+
 // runTimes matches what a task server says of the run: when, and where its folders are.
 var runTimes = regexp.MustCompile(`"(created_at|updated_at|deleted_at|last_accessed|link_created_at|cutoff_date|workspace_path|date|from|to)": "[^"]*"`)
 
@@ -387,6 +390,7 @@ func writeExample(t *testing.T, page *strings.Builder, w *harness, server, name 
 		t.Fatal(err)
 	}
 	shown := changing.ReplaceAllString(answer.String(), `"$1": "…"`)
+	shown = workspaces.ReplaceAllString(shown, "/srv/")
 	if server == "tasks" {
 		shown = runTimes.ReplaceAllString(shown, `"$1": "…"`)
 	}
