@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
 )
 
 // Purgeable are deleted tasks that a clean-up takes away for good.
@@ -43,7 +42,7 @@ func (w taskRows) Purgeable(ctx context.Context, before int64) (p Purgeable, err
 	}
 	const counts = `with gone(id) as materialized (select value from json_each(?)) select (select count(*) from tasks where deleted_at < ?),
   (select count(*) from tasks where parent_task_id in gone and id not in gone), (select count(distinct task_id) from dependencies where depends_on_id in gone and task_id not in gone)`
-	if err := w.In(ctx).QueryRowContext(ctx, counts, jsonOf(p.IDs), before).Scan(&p.Left, &p.Children, &p.Waiting); err != nil {
+	if err := w.In(ctx).QueryRowContext(ctx, counts, listOf(p.IDs), before).Scan(&p.Left, &p.Children, &p.Waiting); err != nil {
 		return p, w.Fault(ctx, err)
 	}
 	p.Left -= len(p.IDs)
@@ -52,11 +51,8 @@ func (w taskRows) Purgeable(ctx context.Context, before int64) (p Purgeable, err
 	return p, nil
 }
 
-// jsonOf is a list of numbers for json_each.
-func jsonOf(ids []int64) string { return strings.ReplaceAll(fmt.Sprint(ids), " ", ",") }
-
 // Purge takes deleted tasks away for good, inside Change. When one of them is deleted no more, none goes, and
 // the answer is CONFIRMATION_STALE.
 func (w taskRows) Purge(ctx context.Context, ids []int64) error {
-	return w.ExecAll(ctx, len(ids), "delete from tasks where id in (select value from json_each(?)) and deleted_at is not null", jsonOf(ids))
+	return w.ExecAll(ctx, len(ids), "delete from tasks where id in (select value from json_each(?)) and deleted_at is not null", listOf(ids))
 }

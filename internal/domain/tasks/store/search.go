@@ -201,7 +201,9 @@ func (w taskLists) readFound(ctx context.Context, h hits, names map[int64]string
 	err = w.Each(ctx, rows, err, func() error {
 		var description, files sql.NullString
 		t, err := scanTask(rows.Scan, details, &description, &files)
-		t.Snippet = words.Snippet(h.words, t.Title, names[t.ID], description.String, strings.Trim(files.String, "[]"))
+		var named []string
+		_ = json.Unmarshal([]byte(files.String), &named) // a list that we wrote
+		t.Snippet = words.Snippet(h.words, t.Title, names[t.ID], description.String, `"`+strings.Join(named, `","`)+`"`)
 		found = append(found, t)
 		return err
 	})

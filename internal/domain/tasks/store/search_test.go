@@ -25,9 +25,10 @@ func TestSearchFindsPartsOfWords(t *testing.T) {
 	w := opened(t)
 	made(t, w, NewTask{Title: "Read the file", FileReferences: []string{"internal/config/config.go"}})
 	made(t, w, NewTask{Title: "An \"odd\" title AND NOT (x", Description: text("a fig tree")})
+	made(t, w, NewTask{Title: "Fold", FileReferences: []string{"R&D/plan<1>.txt", "b.txt"}})
 	for term, want := range map[string]string{
 		"fig.go": `"internal/config/con**fig.go**"`, "FIG tree": "a **fig** **tree**", "go": `"internal/config/config.**go**"`, `"odd"`: `An **"odd"** title AND NOT (x`,
-		"AND NOT": `An "odd" title **AND** **NOT** (x`, "none": "", "% _": "",
+		"AND NOT": `An "odd" title **AND** **NOT** (x`, "plan": `"R&D/**plan**<1>.txt","b.txt"`, "none": "", "% _": "",
 	} {
 		found, total, _, err := w.SearchTasks(t.Context(), term, Page{Limit: 10})
 		if err != nil || total != len(found) || want == "" && total != 0 || want != "" && (total != 1 || found[0].Snippet != want) {
