@@ -88,6 +88,42 @@ func TestPagesHaveEachPlaceOnce(t *testing.T) {
 	}
 }
 
+// TestEndOfTheRankingIsSaid where more matches than has a place, of places and of chunks, and not elsewhere.
+func TestEndOfTheRankingIsSaid(t *testing.T) {
+	root := t.TempDir()
+	for i := range 450 {
+		word := "wombat"
+		if i < 250 {
+			word += " platypus"
+		}
+		if i < 3 {
+			word += " quokka"
+		}
+		write(t, root, fmt.Sprintf("f%d.go", i), fmt.Sprintf("package f\n\n// F%d is a %s.\nfunc F%d() {\n}\n", i, word, i))
+	}
+	var long strings.Builder // 450 chunks, several of which make a place
+	for i := range 450 {
+		fmt.Fprintf(&long, "// N%d is a numbat.\nfunc N%d() {\n%s}\n\n", i, i, strings.Repeat("\tcall()\n", 18))
+	}
+	write(t, root, "long.go", "package f\n\n"+long.String())
+	o := codesearch.Options{Folder: t.TempDir(), Repositories: []codesearch.Repository{{Name: "app", Path: root}}}
+	indexInto(t, o, o.Repositories[0], time.Now())
+	_, d := served(t, o)
+	for text, ends := range map[string]bool{"is a wombat here": true, "is a platypus here": true, "is a numbat here": true, "is a quokka here": false} {
+		said, cursor := false, ""
+		for {
+			_, e := d.search(`{"query":%q,"limit":20,"max_tokens":20000%s}`, text, cursor)
+			if said = strings.Contains(e.Metadata.Hint, "The ranking ends here"); e.Metadata.NextCursor == "" {
+				break
+			}
+			cursor = `,"cursor":"` + e.Metadata.NextCursor + `"`
+		}
+		if said != ends {
+			t.Errorf("%q: the end is said: %t", text, said)
+		}
+	}
+}
+
 // pages returns the places of all pages with their scores, which do not rise.
 func (d harness) pages(text string, limit int) (all []string) {
 	d.Helper()

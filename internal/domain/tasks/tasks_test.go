@@ -586,3 +586,24 @@ func TestMetadataIsKeptAsItIs(t *testing.T) {
 		}
 	}
 }
+
+// TestCleanupIsOfTheTaskOnTheCard: one that was restored, renamed and deleted again meanwhile is another one.
+func TestCleanupIsOfTheTaskOnTheCard(t *testing.T) {
+	h := newHarness(t)
+	h.ask("create_task", map[string]any{"title": "Old scrap"})
+	h.ask("delete_task", map[string]any{"task_id": 1})
+	h.later = time.Minute
+	in := map[string]any{"workspace_path": h.platform, "days": 0}
+	nina := as(h, "nina", access.PurposeNone)
+	id, _ := h.ask("cleanup_deleted_tasks", in)["confirmationId"].(string)
+	h.ask("undelete_task", map[string]any{"task_id": 1})
+	h.ask("update_task", map[string]any{"task_id": 1, "title": "Contract with ACME"})
+	h.ask("delete_task", map[string]any{"task_id": 1})
+	h.later = 2 * time.Minute
+	if o := h.Answer(nina, id, true, ""); !strings.Contains(string(h.Encode(o)), "CONFIRMATION_STALE") {
+		t.Errorf("the answer is %s", h.Encode(o))
+	}
+	if got := h.ask("undelete_task", map[string]any{"task_id": 1}); got["restored_count"] != 1.0 {
+		t.Errorf("the task is gone: %v", got)
+	}
+}
