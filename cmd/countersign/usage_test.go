@@ -47,6 +47,7 @@ func TestWrongCommandLinesAreUsageErrors(t *testing.T) {
 		"audit: no log":            {[]string{"audit", "verify"}, "expected: audit verify"},
 		"audit: another verb":      {[]string{"audit", "check", "a.jsonl"}, "expected: audit verify"},
 		"audit: no head":           {[]string{"audit", "verify", "a.jsonl", "--expect-head", "x"}, "HASH/COUNT"},
+		"audit: no Redis":          {[]string{"audit", "verify", "a.jsonl", "--redis", "nonsense"}, "redis://"},
 		"audit: no key":            {[]string{"audit", "verify", "a.jsonl", "--key", "x"}, "43 characters"},
 	} {
 		var out, errs strings.Builder

@@ -259,7 +259,7 @@ func TestProcessesKeepEachOthersHeads(t *testing.T) {
 	end()
 	start("hr") // keeps the last head of finance
 	end()
-	all := AuditOptions{Paths: paths, keys: trusted, Redis: redis}
+	all := AuditOptions{Paths: paths, keys: trusted, redis: redis}
 	if status, said := verifyLogs(t, all); status != audit.Whole {
 		t.Fatalf("got status %d: %s", status, said)
 	}
@@ -274,7 +274,7 @@ func TestProcessesKeepEachOthersHeads(t *testing.T) {
 	must(t, errors.Join(forged.Append(t.Context(), audit.Event{Kind: audit.Outcome, Tool: "get_employee"}), forged.Close()))
 	for name, o := range map[string]AuditOptions{
 		"by the other log": {Paths: paths, keys: trusted},
-		"by Redis":         {Paths: paths[1:], keys: trusted, Redis: redis},
+		"by Redis":         {Paths: paths[1:], keys: trusted, redis: redis},
 	} {
 		if status, said := verifyLogs(t, o); status != audit.Lost && status != audit.Contradicted {
 			t.Errorf("%s: got status %d: %s", name, status, said)

@@ -37,10 +37,17 @@ func PrintCodes(out io.Writer, asJSON bool) error {
 type AuditOptions struct {
 	ConfigOptions          // File may be empty: then Paths are required
 	Paths         []string // logs and folders; none: that of the configuration
-	Redis         string   // URL; empty: that of the configuration, or none
 
+	redis  string      // URL; empty: that of the configuration, or none
 	keys   []string    // trusted, public
 	expect *audit.Head // nil: nothing
+}
+
+// HeadsIn sets the Redis that has the processes' newest heads. The error is for a text
+// that is no address of one.
+func (o *AuditOptions) HeadsIn(url string) error {
+	o.redis = url
+	return state.CheckAddress(url)
 }
 
 // Trust adds a public key. The error is for a text that is none.
@@ -106,15 +113,15 @@ func (o *AuditOptions) evidence(ctx context.Context) (e audit.Evidence, err erro
 		if len(o.Paths) == 0 {
 			o.Paths = []string{conf.Audit.Path}
 		}
-		if o.Redis == "" {
-			o.Redis = conf.Redis.URL
+		if o.redis == "" {
+			o.redis = conf.Redis.URL
 		}
 	}
 	e.Keys, e.Expect = o.keys, o.expect
-	if o.Redis == "" {
+	if o.redis == "" {
 		return e, nil
 	}
-	redis, err := state.Open(ctx, o.Redis, nil)
+	redis, err := state.Open(ctx, o.redis, nil)
 	if err != nil {
 		return e, err
 	}

@@ -46,13 +46,27 @@ type Redis struct {
 	close   func() error // once
 }
 
-// Open connects to the server at a redis://, rediss:// or unix:// address and
-// proves that it answers. The error about an address that cannot be read does
-// not repeat it: it may hold a password.
-func Open(ctx context.Context, url string, o *Options) (*Redis, error) {
-	parsed, err := redis.ParseURL(url)
+// CheckAddress says why a text is no redis://, rediss:// or unix:// address. The error
+// does not repeat it: it may hold a password.
+func CheckAddress(url string) error {
+	_, err := parse(url)
+	return err
+}
+
+func parse(url string) (*redis.Options, error) {
+	o, err := redis.ParseURL(url)
 	if err != nil {
 		return nil, errors.New("the Redis address is not one of the form redis://user:password@host:port/0")
+	}
+	return o, nil
+}
+
+// Open connects to the server at an address that [CheckAddress] accepts and proves
+// that it answers.
+func Open(ctx context.Context, url string, o *Options) (*Redis, error) {
+	parsed, err := parse(url)
+	if err != nil {
+		return nil, err
 	}
 	if o == nil {
 		o = &Options{}
