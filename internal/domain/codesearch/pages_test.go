@@ -49,7 +49,7 @@ func TestOtherRankingOfTheNextPageIsSaid(t *testing.T) {
 	const warning = "places may be missing or repeated"
 	_, e := d.search(`{"query":"seal a cursor","limit":1}`)
 	next := `{"query":"seal a cursor","limit":1,"cursor":"` + e.Metadata.NextCursor + `"}`
-	if _, e := d.search("%s", next); strings.Contains(e.Metadata.Hint, warning) || strings.Contains(e.Metadata.Hint, "The ranking ends here") {
+	if _, e := d.search("%s", next); strings.Contains(e.Metadata.Hint, warning) || strings.Contains(e.Metadata.Hint, "Only the best places are ranked") {
 		t.Errorf("the ranking is the same: %q", e.Metadata.Hint)
 	}
 	stop()
@@ -113,7 +113,7 @@ func TestEndOfTheRankingIsSaid(t *testing.T) {
 		said, cursor := false, ""
 		for {
 			_, e := d.search(`{"query":%q,"limit":20,"max_tokens":20000%s}`, text, cursor)
-			if said = strings.Contains(e.Metadata.Hint, "The ranking ends here"); e.Metadata.NextCursor == "" {
+			if said = strings.Contains(e.Metadata.Hint, "Only the best places are ranked"); e.Metadata.NextCursor == "" {
 				break
 			}
 			cursor = `,"cursor":"` + e.Metadata.NextCursor + `"`
@@ -141,7 +141,7 @@ func (d harness) pages(text string, limit int) (all []string) {
 			d.Errorf("%q by %d: %s", text, limit, e.Metadata.Hint)
 		}
 		last := e.Metadata.NextCursor == ""
-		if ends := strings.Contains(e.Metadata.Hint, "The ranking ends here, and more places"); ends && !last || !ends && len(all) == query.MaxHits {
+		if ends := strings.Contains(e.Metadata.Hint, "Only the best places are ranked"); ends && !last || !ends && len(all) == query.MaxHits {
 			d.Errorf("%q by %d, after %d places, last page: %t: %q", text, limit, len(all), last, e.Metadata.Hint)
 		}
 		if last {

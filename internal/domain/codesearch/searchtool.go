@@ -158,7 +158,7 @@ func (s *Server) remark(ctx context.Context, text string, all answer, changed bo
 		sentences = append(sentences, s.searched(ctx, all.names))
 	}
 	if all.more {
-		sentences = append(sentences, "The ranking ends here, and more places have words of the query: narrow it by more words, repository, path or language.")
+		sentences = append(sentences, "Only the best places are ranked, and others have words of the query, too: narrow it by more words, repository, path or language.")
 	}
 	sentences = append(sentences, notSearched(all.missing)...)
 	if all.note != "" {
