@@ -440,6 +440,7 @@ func foundCode() object {
 			"match_snippet": "// seal <b>encrypts</b>.\nfunc seal(text string) []byte {\n\treturn append(nil, \"x\"...) // 1", "metadata": object{"language": "Go", "github_url": address}}
 	}
 	rows := []object{match("seal.go", "https://github.com/x/y/blob/c/seal.go#L41-L43"), match("other.go", "javascript:alert(1)")}
+	rows[1]["end_line"], rows[1]["snippet_line"] = 90, 60
 	return object{"type": "tool", "state": "complete", "tool": "search_code", "server": "codesearch", "args": object{"query": "seal"}, "message": "Searched",
 		"data": object{"status": "success", "data": rows, "metadata": object{"hasMore": false, "returnedCount": 2}}}
 }
@@ -492,6 +493,7 @@ func TestCodeIsDrawnWithItsLines(t *testing.T) {
 	p.Sees("[data-place='seal.go:41'] .line[data-line='42'] .keyword", "func")
 	p.Sees("[data-place='seal.go:41'] .line[data-line='43'] .string", `"x"`)
 	p.Misses("[data-place='other.go:41'] a")
+	p.Sees("[data-place='other.go:41'] .line[data-line='61'] .keyword", "func")
 	p.Looks("code")
 	p.Click("[data-place='seal.go:41'] [data-more-lines]")
 	p.Sees("[data-place='seal.go:41'] .line[data-line='39']", "package x")

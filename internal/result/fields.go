@@ -83,7 +83,7 @@ const (
 	ShowChange = "change" // a number with its sign
 	ShowDetail = "detail" // only among all the fields of one row
 	ShowState  = "state"  // a state of work: rows are a board, too, with a column for each
-	ShowCode   = "code"   // source text, whose first line is the row's start_line and whose name is its file_path
+	ShowCode   = "code"   // source text, whose first line is the row's snippet_line or start_line and whose name is its file_path
 )
 
 // Shows lists the Show constants.

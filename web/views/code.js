@@ -24,7 +24,7 @@ export const codeKey = (row, fields) => Object.keys(row).find((key) => fields[ke
 
 /** placeView draws one place: its file, its lines, and a way to more of them. @param {any} row @param {string} key @param {string} [server] */
 export function placeView(row, key, server) {
-  const place = signal({ text: row[key], first: row.start_line ?? 1, whole: false });
+  const place = signal({ text: row[key], first: row.snippet_line ?? row.start_line ?? 1, whole: false });
   const problem = signal("");
   const more = server && serverOf(READER) === server && row.file_path && key !== "text";
   const open = async () => {

@@ -39,10 +39,14 @@ func listings(w io.Writer, rows []result.Row, fields map[string]result.Field, wi
 // listing prints one row of source text: its file and line, as editors open them, what it
 // declares and its repository, and its first lines with their numbers.
 func listing(out *strings.Builder, row result.Row, key string, width int) {
-	first, _ := row.Number("start_line")
+	start, _ := row.Number("start_line")
 	last, _ := row.Number("end_line")
+	first := start
+	if later, ok := row.Number("snippet_line"); ok {
+		first = later
+	}
 	lines := strings.Split(strings.TrimRight(row.Text(key), "\n"), "\n")
-	heading := []string{fmt.Sprintf("%s:%.0f", plaintext.Escape(row.Text("file_path"), false), max(1, first))}
+	heading := []string{fmt.Sprintf("%s:%.0f", plaintext.Escape(row.Text("file_path"), false), max(1, start))}
 	for _, about := range []string{"symbol", "repository"} {
 		if text := row.Text(about); text != "" {
 			heading = append(heading, Short(text))

@@ -14,6 +14,7 @@ func TestCodeIsPrintedWithItsLines(t *testing.T) {
 	data, err := json.Marshal([]map[string]any{
 		{"repository": "gateway", "file_path": "seal/seal.go", "start_line": 98, "end_line": 117, "symbol": "seal", "match_snippet": text, "relevance_score": 0.9},
 		{"repository": "gateway", "file_path": "list.go", "start_line": 1, "end_line": 1, "match_snippet": "package list"},
+		{"repository": "gateway", "file_path": "long.go", "start_line": 1, "end_line": 30, "snippet_line": 29, "match_snippet": "func long() {"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -23,12 +24,12 @@ func TestCodeIsPrintedWithItsLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	for i, want := range map[int]string{0: "seal/seal.go:98  seal  gateway", 1: "  98  func seal() {", 2: "  99      if a⟨U+001B⟩[…", 3: " 100  }", 13: "   …  to line 117", 14: "", 15: "list.go:1  gateway", 16: " 1  package list", 17: ""} {
+	for i, want := range map[int]string{0: "seal/seal.go:98  seal  gateway", 1: "  98  func seal() {", 2: "  99      if a⟨U+001B⟩[…", 3: " 100  }", 13: "   …  to line 117", 14: "", 15: "list.go:1  gateway", 16: " 1  package list", 17: "", 18: "long.go:1  gateway", 19: " 29  func long() {", 20: "  …  to line 30", 21: ""} {
 		if lines[i] != want {
 			t.Errorf("line %d is %q, want %q", i, lines[i], want)
 		}
 	}
-	if len(lines) != 18 {
+	if len(lines) != 22 {
 		t.Errorf("got %d lines:\n%s", len(lines), &out)
 	}
 }

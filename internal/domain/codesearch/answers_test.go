@@ -1,6 +1,7 @@
 package codesearch_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -106,8 +107,8 @@ func TestSnippetsAreWholeLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(text), r.Snippet+"\n") {
-			t.Errorf("it ends within a line: %q", r.Snippet)
+		if lines := strings.SplitAfter(string(text), "\n")[cmp.Or(r.First, r.StartLine)-1:]; !strings.HasPrefix(strings.Join(lines, ""), r.Snippet+"\n") {
+			t.Errorf("it begins at another line than it says, or ends within one: %+v", r)
 		}
 		if strings.Count(r.Snippet, "\n") < r.EndLine-r.StartLine {
 			cut++
@@ -122,6 +123,22 @@ func TestSnippetsAreWholeLines(t *testing.T) {
 		rows, _ := d.search(`{"query":"line.txt unbroken","path":"line.txt","max_tokens":%d}`, tokens)
 		if len(rows) != 1 || rows[0].Metadata.GitHubURL != "" || strings.Contains(rows[0].Snippet, "\uFFFD") || strings.HasSuffix(rows[0].Snippet, ".") {
 			t.Errorf("%d tokens, no remote is known: %+v", tokens, rows)
+		}
+	}
+}
+
+// TestSnippetsHaveWhatAnswers: of a place that is longer than its snippet the part that
+// answers best is shown, and not what is before it.
+func TestSnippetsHaveWhatAnswers(t *testing.T) {
+	o := two(t)
+	before := "// Wobble grinds the beans.\nfunc Wobble() {\n" + strings.Repeat("\t_ = \"the beans are ground to a fine powder\"\n", 35) + "}\n\n"
+	write(t, o.Repositories[0].Path, "mill.go", "package mill\n\n"+before+"// Frobnicate brews the ground beans.\nfunc Frobnicate() {\n\tbrew()\n}\n")
+	indexInto(t, o, o.Repositories[0], time.Now())
+	_, d := served(t, o)
+	for tokens, first := range map[int]int{400: 42, 4000: 0} {
+		rows, _ := d.search(`{"query":"how does frobnicate brew ground beans?","path":"mill.go","limit":1,"max_tokens":%d}`, tokens)
+		if len(rows) != 1 || rows[0].StartLine > 4 || rows[0].EndLine != 45 || rows[0].First != first || !strings.Contains(rows[0].Snippet, "func Frobnicate") {
+			t.Errorf("%d tokens: %+v", tokens, rows)
 		}
 	}
 }
@@ -183,6 +200,33 @@ func TestFileLinesAreBounded(t *testing.T) {
 		}
 		if lines.StartLine != want[0] || lines.EndLine != want[1] || strings.Count(lines.Text, "\n") != want[1]-want[0]+1 || lines.TotalLines != 1000 {
 			t.Errorf("%s: %d to %d of %d, %d lines", given, lines.StartLine, lines.EndLine, lines.TotalLines, strings.Count(lines.Text, "\n"))
+		}
+	}
+}
+
+// TestLongLinesAreBounded: what is too long together is left for the next call, and a line
+// that is too long itself is cut, between two letters, and says so.
+func TestLongLinesAreBounded(t *testing.T) {
+	o := two(t)
+	wide := strings.Repeat("word ", codesearch.MaxText/10) + "\n" // half of what is allowed
+	write(t, o.Repositories[0].Path, "wide.txt", "first\n"+wide+wide+"a"+strings.Repeat("ö", codesearch.MaxText)+"\nlast\n")
+	indexInto(t, o, o.Repositories[0], time.Now())
+	_, d := served(t, o)
+	for given, want := range map[string]struct {
+		last, bytes int
+		cut         bool
+	}{
+		"":                {2, 6 + len(wide), false},
+		`,"start_line":2`: {2, len(wide), false},
+		`,"start_line":4`: {4, codesearch.MaxText - 1, true},
+		`,"start_line":5`: {5, 5, false},
+	} {
+		var lines codesearch.FileLines
+		if err := json.Unmarshal(d.ask("get_file_lines", `{"repository":"indexed","file_path":"wide.txt"%s}`, given).Data, &lines); err != nil {
+			t.Fatal(err)
+		}
+		if lines.EndLine != want.last || len(lines.Text) != want.bytes || lines.Cut != want.cut || lines.TotalLines != 5 {
+			t.Errorf("%s: to line %d of %d, %d bytes, cut: %v; want %+v", given, lines.EndLine, lines.TotalLines, len(lines.Text), lines.Cut, want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package codesearch
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"path"
@@ -11,8 +10,11 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// MaxLines is how many lines get_file_lines returns at most.
-const MaxLines = 400
+// Limits of what get_file_lines returns.
+const (
+	MaxLines = 400
+	MaxText  = 100_000 // bytes of the file; a line that is longer is cut
+)
 
 // FileLines is a part of a file.
 type FileLines struct {
@@ -22,6 +24,7 @@ type FileLines struct {
 	EndLine    int      `json:"end_line"`
 	TotalLines int      `json:"total_lines"`
 	Text       string   `json:"text" field:"show=code"`
+	Cut        bool     `json:"cut,omitempty" jsonschema_description:"The one line of text is longer than is returned"`
 	Metadata   Metadata `json:"metadata"`
 }
 
@@ -30,7 +33,7 @@ const fileLines = "get_file_lines"
 func (s *Server) fileTools() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
 		Name: fileLines, Title: "Read lines of a file", Allow: everyone, Synonyms: []string{"source file"},
-		Description: "Show lines of one file of a repository, as it was indexed. At most 400 lines. Needs the repository and file_path of a result of search_code.",
+		Description: "Show lines of one file of a repository, as it was indexed. At most 400 lines and 100,000 bytes. Needs the repository and file_path of a result of search_code.",
 		Untrusted:   []string{"repository", "file_path", "text", "language", "commit", "github_url"},
 	}, s.getFileLines)}
 }
@@ -72,17 +75,27 @@ func (s *Server) getFileLines(ctx context.Context, in getFileLines) (FileLines, 
 	return lines, nil
 }
 
-// cut keeps some lines. Of an empty file it has none: its last line is before its first.
+// cut keeps some lines, as many as are allowed together, and of one that is longer its
+// beginning. Of an empty file it has none: its last line is before its first.
 func (l *FileLines) cut(text []byte, from, to int) {
 	if to == 0 || to > from+MaxLines-1 {
 		to = from + MaxLines - 1
 	}
 	l.StartLine, l.EndLine = from, from-1
+	var kept strings.Builder
 	n := 0
-	for line := range bytes.Lines(text) {
-		if n++; n >= from && n <= to {
-			l.Text += strings.ToValidUTF8(string(line), "\uFFFD")
-			l.EndLine = n
+	for line := range strings.Lines(string(text)) {
+		if n++; n < from {
+			continue
 		}
+		if n == from && len(line) > MaxText {
+			line, l.Cut = prefix(line, MaxText), true
+		}
+		if n > to || kept.Len()+len(line) > MaxText {
+			break
+		}
+		kept.WriteString(line)
+		l.EndLine = n
 	}
+	l.Text = strings.ToValidUTF8(kept.String(), "\uFFFD")
 }

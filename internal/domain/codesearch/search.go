@@ -1,6 +1,7 @@
 package codesearch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -22,6 +23,7 @@ type Result struct {
 	StartLine  int      `json:"start_line" jsonschema_description:"First line, from 1"`
 	EndLine    int      `json:"end_line" jsonschema_description:"Last line, inclusive"`
 	Snippet    string   `json:"match_snippet" field:"show=code"`
+	First      int      `json:"snippet_line,omitempty" jsonschema_description:"The line that match_snippet begins with, if that is not start_line"`
 	Score      float64  `json:"relevance_score" jsonschema:"minimum=0,maximum=1" jsonschema_description:"In thousandths; only for the order within one answer"`
 	Symbol     string   `json:"symbol,omitempty" jsonschema_description:"What the place declares"`
 	Metadata   Metadata `json:"metadata"`
@@ -162,25 +164,32 @@ func result(h query.Shard, hit query.Hit, q Query) (Result, error) {
 			r.Symbol = defined[0].Of + "." + r.Symbol
 		}
 	}
-	r.Snippet = snippet(text[c.Start:last.End], q.Snippet)
+	from, most := c.Start, cmp.Or(q.Snippet, DefaultSnippet)
+	if best := h.Chunks[hit.Best]; best.Line > c.Line && int(best.End-from) > most {
+		from, r.First = best.Start, int(best.Line) // what answers best would be cut off
+	}
+	r.Snippet = snippet(text[from:last.End], most)
 	return r, nil
 }
 
 // snippet is the beginning of a piece of text: whole lines, at most so many
 // bytes, valid UTF-8.
 func snippet(text []byte, most int) string {
-	if most == 0 {
-		most = DefaultSnippet
-	}
 	out := strings.ToValidUTF8(strings.TrimRight(string(text), "\r\n"), "\uFFFD")
 	if len(out) <= most {
 		return out
 	}
-	for most > 0 && !utf8.RuneStart(out[most]) {
+	out = prefix(out, most)
+	if i := strings.LastIndexByte(out, '\n'); i > 0 {
+		return out[:i]
+	}
+	return out
+}
+
+// prefix is the beginning of a longer text, at most so many bytes, and no part of a letter.
+func prefix(text string, most int) string {
+	for most > 0 && !utf8.RuneStart(text[most]) {
 		most--
 	}
-	if i := strings.LastIndexByte(out[:most], '\n'); i > 0 {
-		most = i
-	}
-	return out[:most]
+	return text[:most]
 }
