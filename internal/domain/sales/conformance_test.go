@@ -234,7 +234,7 @@ func draw(r *rand.Rand, d company.Deal) args {
 }
 
 func fits(d company.Deal, in args) bool {
-	closing := d.ExpectedClose.Format(time.DateOnly)
+	closing := closesOn(d).Format(time.DateOnly)
 	for field, want := range in {
 		ok := true
 		switch field {
@@ -258,6 +258,14 @@ func fits(d company.Deal, in args) bool {
 	return true
 }
 
+// closesOn is when a deal was closed, or is expected to be.
+func closesOn(d company.Deal) time.Time {
+	if d.ActualClose.IsZero() {
+		return d.ExpectedClose
+	}
+	return d.ActualClose
+}
+
 func order(in args) func(x, y company.Deal) int {
 	return func(x, y company.Deal) int {
 		switch in["sort"] {
@@ -274,11 +282,19 @@ func (o *oracle) company(id string) string {
 	return o.customers[slices.IndexFunc(o.customers, func(c company.Customer) bool { return c.ID == id })].Company
 }
 
+func closedOn(d company.Deal) any {
+	if d.ActualClose.IsZero() {
+		return nil
+	}
+	return d.ActualClose.Format(time.DateOnly)
+}
+
 func (o *oracle) showsDeal(_ conformance.Asker, d company.Deal, _ args) map[string]any {
 	return map[string]any{
 		"customer_id": d.CustomerID, "customer_name": o.company(d.CustomerID), "deal_name": d.Name, "value": d.Value, "currency": "USD", "stage": d.Stage,
 		"probability": d.Probability, "expected_close_date": d.ExpectedClose.Format(time.DateOnly), "owner": d.Owner, "notes": d.Notes, "loss_reason": orNil(d.LossReason),
-		"created_at": d.Created.Format(time.RFC3339Nano), "updated_at": d.Updated.Format(time.RFC3339Nano),
+		"actual_close_date": closedOn(d),
+		"created_at":        d.Created.Format(time.RFC3339Nano), "updated_at": d.Updated.Format(time.RFC3339Nano),
 	}
 }
 
@@ -320,10 +336,7 @@ type quarter struct {
 func (o *oracle) pipeline(a conformance.Asker, from time.Time) quarter {
 	q, until := quarter{stages: map[string]sales.PipelineStage{}}, from.AddDate(0, 3, 0)
 	for _, d := range o.deals {
-		on := d.ExpectedClose
-		if !d.ActualClose.IsZero() {
-			on = d.ActualClose
-		}
+		on := closesOn(d)
 		if !seesDeal(a, d) || on.Before(from) || !on.Before(until) {
 			continue
 		}

@@ -13,7 +13,7 @@ func (s *Server) dealTools() []tool.Tool {
 		tool.List(tool.Spec{
 			Name: "list_deals", Title: "List deals", Ask: "Which deals close this month?", Allow: readers, Synonyms: []string{"opportunity", "sale"},
 			Description: "List sales deals with customer, value, stage and expected close date. " +
-				"closing_from and closing_to bound the expected close date. Shows the deals of the caller and their team; sales leadership and executives see all.",
+				"closing_from and closing_to bound the day on which a deal was won or lost, or, while it is open, its expected close date. Shows the deals of the caller and their team; sales leadership and executives see all.",
 			Lacks: []tool.Lack{{
 				Said: `^(\w+ ){0,3}(create|add|new|update|change|rename|edit|modify|correct|move|reassign|assign|delete|remove|cancel)\b.*\bdeals?\b`,
 				Tell: "Deals can be read here and closed as won or lost, not added, moved, changed or deleted",
@@ -40,8 +40,8 @@ type listDeals struct {
 	Owner       string  `json:"owner,omitempty" jsonschema_description:"Filter by account owner email" field:"aka=seller|salesperson|rep"`
 	MinValue    float64 `json:"min_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Minimum deal value" field:"unit=USD,amount"`
 	CustomerID  string  `json:"customer_id,omitempty" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"Only the deals of this customer" suggest:"Use list_customers tool to find valid customer IDs." via:"list_customers" field:"from=list_customers:customer_id" tell:"I find no customer with that id."`
-	ClosingFrom string  `json:"closing_from,omitempty" jsonschema:"format=date" jsonschema_description:"Expected to close on this date or later (YYYY-MM-DD)" field:"aka=close|due"`
-	ClosingTo   string  `json:"closing_to,omitempty" jsonschema:"format=date" jsonschema_description:"Expected to close on this date or earlier (YYYY-MM-DD)" field:"aka=close|due"`
+	ClosingFrom string  `json:"closing_from,omitempty" jsonschema:"format=date" jsonschema_description:"Closed, or expected to close, on this date or later (YYYY-MM-DD)" field:"aka=close|due"`
+	ClosingTo   string  `json:"closing_to,omitempty" jsonschema:"format=date" jsonschema_description:"Closed, or expected to close, on this date or earlier (YYYY-MM-DD)" field:"aka=close|due"`
 	Sort        Sort    `json:"sort,omitempty" jsonschema:"enum=newest,enum=value_desc,enum=closing,default=newest" jsonschema_description:"Order: newest first; value_desc for the top, highest, biggest or largest value first; closing for the soonest expected close date first" field:"aka.newest=newest|latest|most recent,aka.value_desc=sorted by value|sorted by value descending,aka.closing=soonest|sorted by closing date"`
 }
 

@@ -87,6 +87,7 @@ type Deal struct {
 	Stage             string    `json:"stage" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST"`
 	Probability       float64   `json:"probability" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Per cent." field:"unit=percent,aka=chance|likelihood"`
 	ExpectedCloseDate string    `json:"expected_close_date" jsonschema:"format=date" field:"label=Closing,aka=closing|close"`
+	ActualCloseDate   string    `json:"actual_close_date,omitempty" jsonschema:"format=date" jsonschema_description:"When it was won or lost." field:"label=Closed,show=detail"`
 	Owner             string    `json:"owner" jsonschema_description:"E-mail address of the employee who owns the deal." field:"aka=seller|salesperson|rep"`
 	Notes             string    `json:"notes"`
 	LossReason        string    `json:"loss_reason,omitempty" jsonschema_description:"Why it was lost." field:"aka=why"`

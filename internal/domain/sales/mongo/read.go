@@ -67,7 +67,7 @@ type dealDoc struct {
 func (d dealDoc) deal() sales.Deal {
 	return sales.Deal{
 		ID: d.ID.Hex(), CustomerID: d.CustomerID.Hex(), CustomerName: d.CustomerName, DealName: d.DealName, Value: d.Value, Currency: d.Currency, Stage: d.Stage,
-		Probability: d.Probability, ExpectedCloseDate: d.ExpectedCloseDate, Owner: d.Owner, Notes: d.Notes, LossReason: d.LossReason,
+		Probability: d.Probability, ExpectedCloseDate: d.ExpectedCloseDate, ActualCloseDate: d.ActualCloseDate, Owner: d.Owner, Notes: d.Notes, LossReason: d.LossReason,
 		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(), Version: d.Version,
 	}
 }
@@ -194,7 +194,7 @@ func (m *Store) page(ctx context.Context, in match, by order, limit int) ([]sale
 	defer cancel()
 	shown := bson.D{{Key: "customer_name", Value: "$customer.company_name"}}
 	for _, field := range []string{
-		"customer_id", "deal_name", "value", "currency", "stage", "probability", "expected_close_date", "owner", "notes", "loss_reason", "created_at", "updated_at", "version",
+		"customer_id", "deal_name", "value", "currency", "stage", "probability", "expected_close_date", "actual_close_date", "owner", "notes", "loss_reason", "created_at", "updated_at", "version",
 	} {
 		shown = append(shown, bson.E{Key: field, Value: 1})
 	}
@@ -232,16 +232,25 @@ func conditions(q sales.DealQuery) (all []bson.D, possible bool) {
 		all = append(all, compares("value", "$gte", q.MinValue))
 	}
 	if q.ClosingFrom != "" {
-		all = append(all, compares("expected_close_date", "$gte", q.ClosingFrom))
+		all = append(all, closes(only("$gte", q.ClosingFrom)))
 	}
 	if q.ClosingTo != "" {
-		all = append(all, compares("expected_close_date", "$lte", q.ClosingTo))
+		all = append(all, closes(only("$lte", q.ClosingTo)))
 	}
 	if q.After == nil {
 		return all, true
 	}
 	after, possible := orders[q.Sort].beyond(*q.After)
 	return append(all, after...), possible
+}
+
+// closes holds for the deals whose day of closing, expected while they are open, is one of
+// some days.
+func closes(days bson.D) bson.D {
+	return only("$or", bson.A{
+		only("actual_close_date", days),
+		bson.D{{Key: "actual_close_date", Value: nil}, {Key: "expected_close_date", Value: days}},
+	})
 }
 
 // beyond holds for the documents after a key. MongoDB compares no row values:
@@ -275,10 +284,7 @@ func (m *Store) Sums(ctx context.Context, s sales.Scope, q sales.Quarter) (sales
 		Weighted float64 `bson:"weighted"`
 	}
 	rows, err := aggregate[stageSum](ctx, m.deals,
-		within(s, only("$or", bson.A{
-			only("actual_close_date", during),
-			bson.D{{Key: "actual_close_date", Value: nil}, {Key: "expected_close_date", Value: during}},
-		})),
+		within(s, closes(during)),
 		only("$group", bson.D{{Key: "_id", Value: "$stage"}, {Key: "count", Value: only("$sum", 1)}, {Key: "value", Value: only("$sum", "$value")}, {Key: "weighted", Value: weighted}}),
 	)
 	if err != nil {

@@ -55,10 +55,10 @@ func wanted(scope sales.Scope, q sales.DealQuery) engine.Clause {
 		c.And("d.value >= ?", q.MinValue)
 	}
 	if q.ClosingFrom != "" {
-		c.And("d.expected_close_date >= ?", q.ClosingFrom)
+		c.And("coalesce(d.actual_close_date, d.expected_close_date) >= ?", q.ClosingFrom)
 	}
 	if q.ClosingTo != "" {
-		c.And("d.expected_close_date <= ?", q.ClosingTo)
+		c.And("coalesce(d.actual_close_date, d.expected_close_date) <= ?", q.ClosingTo)
 	}
 	return c
 }

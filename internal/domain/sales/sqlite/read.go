@@ -105,7 +105,7 @@ func (s *Store) openDeals(ctx context.Context, scope sales.Scope, customer strin
 
 const selectDeals = `
 select d.id, d.customer_id, c.company, d.deal_name, d.value, d.currency, d.stage, d.probability, d.expected_close_date,
-  k.owner, d.notes, d.loss_reason, d.created_at, d.updated_at, d.version
+  coalesce(d.actual_close_date, ''), k.owner, d.notes, d.loss_reason, d.created_at, d.updated_at, d.version
 from deals d join owners k on k.id = d.owner_id join customers c on c.id = d.customer_id
 where `
 
@@ -113,7 +113,7 @@ where `
 func scanDeal(row interface{ Scan(...any) error }) (d sales.Deal, err error) {
 	var created, updated int64
 	err = row.Scan(&d.ID, &d.CustomerID, &d.CustomerName, &d.DealName, &d.Value, &d.Currency, &d.Stage, &d.Probability, &d.ExpectedCloseDate,
-		&d.Owner, &d.Notes, &d.LossReason, &created, &updated, &d.Version)
+		&d.ActualCloseDate, &d.Owner, &d.Notes, &d.LossReason, &created, &updated, &d.Version)
 	d.CreatedAt, d.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
 	return d, err
 }

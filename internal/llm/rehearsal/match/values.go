@@ -135,17 +135,18 @@ func (r reader) days(s calendar.Span, b lexicon.Bounds) bool {
 	return true
 }
 
-// among keeps the rows of a list whose value in the column that a word names, or else in another one, is kept.
+// among keeps the rows of a list whose value in the column that a word names, or else in another one, is kept. A word that names that one, too, means it.
 func (r reader) among(kind schema.Kind, instead string, keeps func(text string, number float64) bool) bool {
 	said := func(f *declared.Field, t language.Token) bool {
 		money := t.Kind == language.Number && (t.Value >= 1000 || strings.ContainsAny(t.Text, "$€£")) // "deals under 100k"
 		return money && f.Name == r.Tool.Amount() || t.Kind == language.Word && f.Says(t.Stem) && !r.others(t.Stem)
 	}
 	percent := slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Percent && kind == schema.Number })
-	words := r.Tool.Columns.Found(func(f *declared.Field) bool {
+	named := func(f *declared.Field) bool {
 		return f.Is(kind) && !percent && f.Name != r.Tool.Amount() && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Kind == language.Word && said(f, t) })
-	}).Name
-	column := cmp.Or(words, r.Tool.Columns.Found(func(f *declared.Field) bool {
+	}
+	usual := r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Name == instead && named(f) }).Name
+	column := cmp.Or(usual, r.Tool.Columns.Found(named).Name, r.Tool.Columns.Found(func(f *declared.Field) bool {
 		return f.Is(kind) && percent == (f.Unit == "percent") && (percent || slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return said(f, t) }))
 	}).Name, instead)
 	if r.Has("dated") { // "invoices dated this month"
