@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/result"
 )
@@ -53,5 +54,32 @@ func TestSnapshotStaysAsItWasLoaded(t *testing.T) {
 	}
 	if list.version != then.version || list.fetched != then.fetched || len(list.tools) != len(then.tools) {
 		t.Errorf("the list changed: version %d, fetched %v, %d tools", list.version, list.fetched, len(list.tools))
+	}
+}
+
+// TestServerUnderOtherRulesHasWhatItHad: one that keeps its connection keeps its breaker,
+// its meter and its tools, too, so that all who ask for its state are answered.
+func TestServerUnderOtherRulesHasWhatItHad(t *testing.T) {
+	made := func(func()) Adapter { return fixedTools{} }
+	notes := Server{Name: "notes", Key: "1", Foreign: made}
+	u := New([]Server{notes}, Options{})
+	defer u.Close()
+	before := u.registry().servers[0]
+	u.keep(before, u.registry().lists["notes"].version, toolsNamed("read", "write"), nil)
+
+	notes.Rules.Deny = []string{"write"}
+	Foreign{u}.Replace([]Server{notes})
+	after := u.registry().servers[0]
+	if after == before || !slices.Equal(after.Rules.Deny, notes.Rules.Deny) {
+		t.Fatalf("it has the rules %+v", after.Rules)
+	}
+	if after.breaker != before.breaker || after.meter != before.meter || after.found != before.found || after.adapter != before.adapter {
+		t.Errorf("it lost something: %+v, before %+v", after, before)
+	}
+	asked := 0
+	u.EachServer(func(string, bool, int64, int64, time.Duration) { asked++ })
+	u.EachBreaker(func(string, int) { asked++ })
+	if asked != 2 {
+		t.Errorf("%d answers about its state", asked)
 	}
 }

@@ -57,7 +57,7 @@ func under(s *server, next Server) *server {
 	if reflect.DeepEqual(s.Rules, next.Rules) && s.Timeout == next.Timeout {
 		return s
 	}
-	return &server{Server: next, up: s.up, adapter: s.adapter, found: s.found, end: s.end, meter: s.meter}
+	return &server{Server: next, up: s.up, adapter: s.adapter, found: s.found, end: s.end, breaker: s.breaker, meter: s.meter}
 }
 
 // drain ends a server that no snapshot has any more, after its calls.
