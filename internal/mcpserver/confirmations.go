@@ -36,10 +36,16 @@ func (s *Server) showsConfirmations(who *access.Principal) bool {
 	return s.opts.Show != nil && who.Purpose() == access.PurposeNone
 }
 
-// addTo adds the tool to a list, in the order of names.
+// addTo adds the tool to a list, in the order of names, in the place of a server's own of
+// that name: it is the one that is called.
 func (c confirmations) addTo(infos []result.ToolInfo) []result.ToolInfo {
-	at, _ := slices.BinarySearchFunc(infos, getConfirmation, func(t result.ToolInfo, name string) int { return strings.Compare(t.Name, name) })
-	return slices.Insert(slices.Clone(infos), at, c.info)
+	at, taken := slices.BinarySearchFunc(infos, getConfirmation, func(t result.ToolInfo, name string) int { return strings.Compare(t.Name, name) })
+	infos = slices.Clone(infos)
+	if taken {
+		infos[at] = c.info
+		return infos
+	}
+	return slices.Insert(infos, at, c.info)
 }
 
 // confirmations runs the tool. Its answer is the envelope at every server, as its

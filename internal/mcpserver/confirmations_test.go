@@ -42,6 +42,7 @@ func shows(o *mcpserver.Options) {
 // the outcome of a change of its person, and of no other's.
 func TestClientsFollowTheirConfirmations(t *testing.T) {
 	h := open(t, shows)
+	h.service.tools["get_confirmation"] = fakeTool{[]access.Role{access.Employee}, result.Write, nil} // a server's own of that name
 	for _, version := range versions {
 		for who, want := range map[string]string{"alice": "success", "bob": "USER_MISMATCH", "no-roles": "USER_MISMATCH"} {
 			session, _ := h.connect(t, version, who)
@@ -50,6 +51,9 @@ func TestClientsFollowTheirConfirmations(t *testing.T) {
 				t.Fatal(err)
 			}
 			at := slices.IndexFunc(list.Tools, func(tool *mcp.Tool) bool { return tool.Name == "get_confirmation" })
+			if slices.ContainsFunc(list.Tools[at+1:], func(tool *mcp.Tool) bool { return tool.Name == "get_confirmation" }) {
+				t.Errorf("%s, %s: it is listed twice", version, who)
+			}
 			if at < 0 || !list.Tools[at].Annotations.ReadOnlyHint || *list.Tools[at].Annotations.DestructiveHint {
 				t.Fatalf("%s, %s: got %v, want the read-only tool", version, who, list.Tools)
 			}

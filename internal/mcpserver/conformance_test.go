@@ -252,10 +252,10 @@ func (smallResources) Reader(uri string) (tool string, args json.RawMessage, ok 
 	return "read_resource", args, err == nil
 }
 
-func (smallResources) Text(answer json.RawMessage) (string, error) {
+func (smallResources) Content(uri string, answer json.RawMessage) (string, string, error) {
 	var read struct{ Data struct{ Text string } }
 	err := json.Unmarshal(answer, &read)
-	return read.Data.Text, err
+	return uri, read.Data.Text, err
 }
 
 // passed are the scenarios without a failure.

@@ -68,8 +68,9 @@ type Resources interface {
 	Template() result.Resource
 	// Reader is the call that reads an address; false: it is none of these.
 	Reader(uri string) (tool string, args json.RawMessage, ok bool)
-	// Text is what that call's answer has of the resource.
-	Text(answer json.RawMessage) (string, error)
+	// Content is what that call's answer has of the resource at an address, and the
+	// address of that: another one when there is more.
+	Content(uri string, answer json.RawMessage) (of, text string, err error)
 	// Links are the resources that the answer of a tool names, in order.
 	Links(tool string, answer json.RawMessage) []result.Resource
 }

@@ -43,17 +43,23 @@ func withProgress(ctx context.Context, req *mcp.CallToolRequest) (with context.C
 	var sending sync.WaitGroup
 	sending.Go(func() {
 		sent, last := 0, -1.0
+		send := func(p result.Progress) {
+			if sent == maxReports || p.Done <= last { // the protocol requires it to grow
+				return
+			}
+			sent, last = sent+1, p.Done
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+				ProgressToken: token, Progress: p.Done, Total: p.Total, Message: fault.Clip(p.Message, maxReportText),
+			})
+		}
 		for {
 			select {
 			case p := <-reports:
-				if sent == maxReports || p.Done <= last { // the protocol requires it to grow
-					continue
-				}
-				sent, last = sent+1, p.Done
-				_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-					ProgressToken: token, Progress: p.Done, Total: p.Total, Message: fault.Clip(p.Message, maxReportText),
-				})
+				send(p)
 			case <-done:
+				for len(reports) > 0 { // what came before the answer is sent before it
+					send(<-reports)
+				}
 				return
 			}
 		}

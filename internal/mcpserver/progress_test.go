@@ -69,3 +69,43 @@ func TestProgressReachesTheClientBeforeTheAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestReportsRightBeforeTheAnswerArrive: none is dropped because the call ends.
+func TestReportsRightBeforeTheAnswerArrive(t *testing.T) {
+	h := open(t, withSDK)
+	const reports, rounds = 5, 20
+	h.service.tools["import"] = fakeTool{[]access.Role{access.Employee}, result.Read, func(ctx context.Context, _ *access.Principal, _ json.RawMessage) result.Outcome {
+		for i := range reports {
+			result.ProgressOf(ctx)(result.Progress{Done: float64(i + 1)})
+		}
+		return result.Success(json.RawMessage(`"imported"`), nil, "")
+	}}
+	b := &bearer{}
+	b.token.Store("alice")
+	arrived := make(chan float64, reports*rounds)
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) { arrived <- req.Params.Progress },
+	})
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.URL + "/mcp", HTTPClient: &http.Client{Transport: b}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for round := range rounds {
+		params := &mcp.CallToolParams{Name: "import", Arguments: map[string]any{}}
+		params.SetProgressToken(fmt.Sprint(round))
+		if _, err := session.CallTool(t.Context(), params); err != nil {
+			t.Fatal(err)
+		}
+		for want := 1.0; want <= reports; want++ {
+			select {
+			case got := <-arrived:
+				if got != want {
+					t.Fatalf("round %d: got report %v, want %v", round, got, want)
+				}
+			case <-time.After(testkit.Patience / 4):
+				t.Fatalf("round %d: report %v did not arrive", round, want)
+			}
+		}
+	}
+}

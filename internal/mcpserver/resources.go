@@ -77,11 +77,11 @@ func (s aboutResources) read(ctx context.Context, req *mcp.ReadResourceRequest) 
 	default:
 		return nil, s.protocolError(ctx, f)
 	}
-	text, err := s.opts.Resources.Text(s.service.Encode(o))
+	of, text, err := s.opts.Resources.Content(uri, s.service.Encode(o))
 	if err != nil {
 		return nil, s.protocolError(ctx, err)
 	}
-	contents := &mcp.ResourceContents{URI: uri, MIMEType: s.opts.Resources.Template().MIMEType, Text: text, Meta: mcp.Meta{metaUntrusted: true}}
+	contents := &mcp.ResourceContents{URI: of, MIMEType: s.opts.Resources.Template().MIMEType, Text: text, Meta: mcp.Meta{metaUntrusted: true}}
 	return &readResult{Contents: []*mcp.ResourceContents{contents}, Cacheable: cacheable(), ResultType: resultType(req.ProtocolVersion())}, nil
 }
 

@@ -27,16 +27,16 @@ func (notes) Reader(uri string) (tool string, args json.RawMessage, ok bool) {
 	return tool, args, ok && err == nil
 }
 
-func (notes) Text(answer json.RawMessage) (string, error) {
+func (notes) Content(uri string, answer json.RawMessage) (string, string, error) {
 	var read struct {
 		Data struct{ Note string }
 	}
 	err := json.Unmarshal(answer, &read)
-	return read.Data.Note, err
+	return uri, read.Data.Note, err
 }
 
 func (notes) Links(tool string, answer json.RawMessage) []result.Resource {
-	said, err := notes{}.Text(answer)
+	_, said, err := notes{}.Content("", answer)
 	if tool != "echo" || err != nil || said == "" {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package codesearch
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -18,7 +19,7 @@ type Resources struct{}
 // Template describes the addresses.
 func (Resources) Template() outcome.Resource {
 	return outcome.Resource{URI: scheme + "{repository}/{+path}{#lines}", Name: "file", Title: "Lines of a file", MIMEType: "text/plain",
-		Description: "Lines of a file as it was indexed, such as #L10-L40: 400 at most, and without lines the first ones."}
+		Description: "Lines of a file as it was indexed, such as #L10-L40: 400 at most, and without lines the first ones. An answer that has fewer of them has their own address."}
 }
 
 // Tool is the tool that reads lines of a file.
@@ -26,18 +27,23 @@ func (Resources) Tool() string { return fileLines }
 
 // Reader is the call that reads an address.
 func (Resources) Reader(uri string) (tool string, args json.RawMessage, ok bool) {
+	in, ok := linesAt(uri)
+	if !ok {
+		return "", nil, false
+	}
+	args, err := json.Marshal(in)
+	return fileLines, args, err == nil
+}
+
+// linesAt are the lines that an address is of.
+func linesAt(uri string) (in getFileLines, ok bool) {
 	rest, ok := strings.CutPrefix(uri, scheme)
 	rest, lines, _ := strings.Cut(rest, "#")
 	repository, file, found := strings.Cut(rest, "/")
-	in := getFileLines{}
 	var err, failed error
 	in.Repository, err = url.PathUnescape(repository)
 	in.FilePath, failed = url.PathUnescape(file)
-	if !ok || !found || err != nil || failed != nil || in.Repository == "" || in.FilePath == "" || !in.readLines(lines) {
-		return "", nil, false
-	}
-	args, err = json.Marshal(in)
-	return fileLines, args, err == nil
+	return in, ok && found && err == nil && failed == nil && in.Repository != "" && in.FilePath != "" && in.readLines(lines)
 }
 
 // readLines reads L10, L10-L40 or nothing.
@@ -61,11 +67,15 @@ func lineNumber(text string) (int, bool) {
 	return int(n), ok && err == nil && n > 0
 }
 
-// Text is the text of the lines.
-func (Resources) Text(answer json.RawMessage) (string, error) {
+// Content is the text of the lines, and their own address when there are more at uri.
+func (Resources) Content(uri string, answer json.RawMessage) (of, text string, err error) {
 	var read struct{ Data FileLines }
-	err := json.Unmarshal(answer, &read)
-	return read.Data.Text, err
+	err = json.Unmarshal(answer, &read)
+	got := read.Data
+	if asked, ok := linesAt(uri); ok && got.EndLine < min(cmp.Or(asked.EndLine, got.TotalLines), got.TotalLines) {
+		uri = address(got.Repository, got.FilePath, got.StartLine, got.EndLine)
+	}
+	return uri, got.Text, err
 }
 
 // Links are the places that search_code found.

@@ -1,6 +1,7 @@
 package codesearch_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -34,8 +35,8 @@ func TestLinksLeadToTheLines(t *testing.T) {
 	if !ok || tool != "get_file_lines" {
 		t.Fatalf("%s %s %v", tool, args, ok)
 	}
-	text, err := codesearch.Resources{}.Text(h.Encode(h.Call(who, tool, args)))
-	if err != nil || !strings.HasPrefix(text, "package p\n") || !strings.HasSuffix(text, "\tdoes()\n}\n") {
+	of, text, err := codesearch.Resources{}.Content(links[0].URI, h.Encode(h.Call(who, tool, args)))
+	if err != nil || of != links[0].URI || !strings.HasPrefix(text, "package p\n") || !strings.HasSuffix(text, "\tdoes()\n}\n") {
 		t.Errorf("%q, %v", text, err)
 	}
 	if f := h.Call(testkit.As(t, "bob", "employee"), tool, args).Fault(); f == nil || f.Code.Name != "REPOSITORY_NOT_FOUND" {
@@ -91,6 +92,24 @@ func FuzzAddresses(f *testing.F) {
 			t.Errorf("%q: %s, %v", uri, args, err)
 		}
 	})
+}
+
+// TestPartsHaveTheirOwnAddress: an answer with fewer lines than an address has says which.
+func TestPartsHaveTheirOwnAddress(t *testing.T) {
+	for uri, want := range map[string]string{
+		"code://app/a.go":          "code://app/a.go#L1-L400",
+		"code://app/a.go#L1-L1000": "code://app/a.go#L1-L400",
+		"code://app/a.go#L1-L400":  "",
+		"code://app/a.go#L1-L3":    "",
+	} {
+		of, _, err := codesearch.Resources{}.Content(uri, json.RawMessage(`{"data":{"repository":"app","file_path":"a.go","start_line":1,"end_line":400,"total_lines":1000}}`))
+		if err != nil || of != cmp.Or(want, uri) {
+			t.Errorf("%s is %s, %v", uri, of, err)
+		}
+	}
+	if of, _, err := (codesearch.Resources{}).Content("code://app/a.go#L1-L40", json.RawMessage(`{"data":{"repository":"app","file_path":"a.go","start_line":1,"end_line":3,"total_lines":3}}`)); err != nil || of != "code://app/a.go#L1-L40" {
+		t.Errorf("all that there is: %s, %v", of, err)
+	}
 }
 
 // TestPagesLinkTheirRows: each row of a page has one link, in order.
