@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -154,9 +155,13 @@ func (e *Error) Because(cause error) *Error {
 	return e
 }
 
-// After sets how long the caller should wait before a retry.
+// After sets how long the caller should wait before a retry. A surface without headers has
+// it in the suggested action alone.
 func (e *Error) After(d time.Duration) *Error {
 	e.RetryAfter = d
+	if e.Kind() == RateLimited && d > 0 && e.SuggestedAction == e.Code.Suggestion() {
+		e.Instruct("Wait %.0f s and try again.", math.Ceil(d.Seconds()))
+	}
 	return e
 }
 
@@ -260,7 +265,7 @@ var (
 	MethodNotAllowed = shared("METHOD_NOT_ALLOWED", Invalid, http.StatusMethodNotAllowed, "The path exists, the method does not.", "").instruct("Use a method that the Allow header names.")
 	BodyTooLarge     = shared("BODY_TOO_LARGE", Invalid, http.StatusRequestEntityTooLarge, "The body is larger than the limit.", "").instruct("Send a smaller body.")
 	UnsupportedMedia = shared("UNSUPPORTED_MEDIA_TYPE", Invalid, http.StatusUnsupportedMediaType, "The body is not JSON.", "").instruct("Send Content-Type: application/json.")
-	TooManyRequests  = shared("RATE_LIMITED", RateLimited, http.StatusTooManyRequests, "Too many requests.", "Wait a moment and try again.", "limit").instruct("Wait a moment and try again. Retry-After says how long.")
+	TooManyRequests  = shared("RATE_LIMITED", RateLimited, http.StatusTooManyRequests, "Too many requests.", "Wait a moment and try again.", "limit")
 	Busy             = shared("BUSY", RateLimited, http.StatusTooManyRequests, "The person has too many requests in progress.", "Wait until the running question is answered.", "limit", "server")
 	Timeout          = shared("TIMEOUT", Unavailable, http.StatusOK, "The operation took longer than its deadline.", "Narrow the request or try again.", "operation", "server")
 	Cancelled        = shared("CANCELLED", Unavailable, http.StatusOK, "The caller ended the operation before it had an answer.", "Ask again if you still need the answer.").instruct("Call again if the answer is still needed.")

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"countersign.dev/internal/fault"
@@ -168,6 +169,23 @@ func TestLogsNameTheCodeOnce(t *testing.T) {
 	} {
 		if got := f.Logged(); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestWaitIsSaid: who has no header reads how long to wait, where nothing else is advised.
+func TestWaitIsSaid(t *testing.T) {
+	for _, c := range []struct {
+		e    *fault.Error
+		want string
+	}{
+		{fault.TooManyRequests.New("Too many.").After(2500 * time.Millisecond), "Wait 3 s and try again."},
+		{fault.TooManyRequests.New("Too many.").Suggest("Close a tab.").After(time.Second), "Close a tab."},
+		{fault.TooManyRequests.New("Too many."), "Wait a moment and try again."},
+		{fault.ServiceDown.New("Down.").After(time.Second), fault.ServiceDown.Suggestion()},
+	} {
+		if c.e.SuggestedAction != c.want {
+			t.Errorf("got %q, want %q", c.e.SuggestedAction, c.want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -76,16 +77,24 @@ type transport struct{ mcp.IOTransport }
 // Connect implements mcp.Transport.
 func (t *transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.IOTransport.Connect(ctx)
-	return &connection{Connection: c, open: make(map[jsonrpc.ID]*lineCall)}, err
+	return &connection{Connection: c, open: make(map[jsonrpc.ID]*lineCall), closed: make(chan struct{})}, err
 }
 
 // connection ends the calls that their client cancels, and leaves their answers out. The
-// SDK would not begin a call that is cancelled at once, and nothing would record it.
+// SDK would not begin a call that is cancelled at once, and nothing would record it. When
+// the input ends it waits for the answers of what was read: the SDK would drop them.
 type connection struct {
 	mcp.Connection
-	mu   sync.Mutex
-	open map[jsonrpc.ID]*lineCall // the messages that have no answer yet
+	mu      sync.Mutex
+	open    map[jsonrpc.ID]*lineCall // the messages that have no answer yet
+	waiting int                      // messages whose answer was not written yet
+	settled chan struct{}            // closed when there is none; nil: the input goes on
+	closed  chan struct{}
+	once    sync.Once
 }
+
+// answersWithin is how long the answers of what was read before the input ended are waited for.
+const answersWithin = 10 * time.Second
 
 // lineCall is a message that waits for its answer. A message that runs a tool decides
 // itself whether it is answered.
@@ -140,6 +149,9 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 		m, err := c.Connection.Read(ctx)
 		req, ok := m.(*jsonrpc.Request)
 		switch {
+		case err == io.EOF:
+			c.settle(ctx)
+			return nil, err
 		case err != nil || !ok:
 			return m, err
 		case req.IsCall() && req.Method != "initialize": // which no client may cancel
@@ -159,6 +171,40 @@ func (c *connection) note(req *jsonrpc.Request) {
 	}
 	call := &lineCall{runs: req.Method == "tools/call" || req.Method == "resources/read"}
 	c.open[req.ID], req.Extra = call, extraOf(lineCallKey, call)
+	c.waiting++
+}
+
+// settle waits until what was read is answered.
+func (c *connection) settle(ctx context.Context) {
+	c.mu.Lock()
+	if c.waiting == 0 {
+		c.mu.Unlock()
+		return
+	}
+	c.settled = make(chan struct{})
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	select {
+	case <-c.settled:
+	case <-c.closed:
+	case <-ctx.Done():
+	}
+}
+
+// answered notes that one answer was written, or left out.
+func (c *connection) answered() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting--; c.waiting == 0 && c.settled != nil {
+		close(c.settled)
+	}
+}
+
+// Close closes the connection, and waits for no answer any more.
+func (c *connection) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Connection.Close()
 }
 
 // cancel cancels the message that a notification names, and reports whether that is all
@@ -195,6 +241,9 @@ func (c *connection) Write(ctx context.Context, m jsonrpc.Message) error {
 		call := c.open[answer.ID]
 		delete(c.open, answer.ID)
 		c.mu.Unlock()
+		if call != nil {
+			defer c.answered()
+		}
 		if call != nil && call.unanswered.Load() {
 			return nil
 		}

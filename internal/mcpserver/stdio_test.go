@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/rest"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/testkit"
 )
@@ -195,6 +196,28 @@ func TestStdioKeepsTheOrderOfTheHandshake(t *testing.T) {
 	m.sends(modernBody("tools/call", `"name":"echo","arguments":{"note":"modern"}`), `"modern"`)
 	m.sends(call, `"code":-32600`, first)
 	m.sends(initialize, `"code":-32600`, again)
+}
+
+// TestWhatWasReadBeforeTheEndIsAnswered: a client that writes all it has and closes its end
+// gets all answers.
+func TestWhatWasReadBeforeTheEndIsAnswered(t *testing.T) {
+	all, begun := make(chan struct{}), make(chan struct{}, 20)
+	tools := newFakeService()
+	tools.tools["slow"] = fakeTool{[]access.Role{access.Employee}, result.Read, func(context.Context, *access.Principal, json.RawMessage) result.Outcome {
+		begun <- struct{}{}
+		<-all
+		return result.Success(json.RawMessage(`"done"`), nil, "")
+	}}
+	l := initialized(t, tools)
+	for i := range 20 {
+		l.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"slow","arguments":{}}}`, 100+i), "")
+	}
+	_ = l.in.Close()
+	<-begun
+	close(all)
+	if said := l.end(); strings.Count(said, `"id":1`) != 20 || strings.Count(said, "done") < 20 {
+		t.Errorf("got %s", said)
+	}
 }
 
 // TestCancelledCallsOverStdioAreNotAnswered: whatever their id is.

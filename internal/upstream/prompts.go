@@ -2,9 +2,12 @@ package upstream
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
@@ -42,12 +45,38 @@ func (t Texts) Prompts(ctx context.Context) ([]result.Prompt, error) {
 	return all, nil
 }
 
-// Prompt returns one text, for the person to read.
-func (t Texts) Prompt(ctx context.Context, server, name string, args map[string]string) (text string, err error) {
+// Prompt returns one text, for the person to read. It is recorded as a call is: what the
+// person gave for it goes to another company's server.
+func (t Texts) Prompt(ctx context.Context, server, name string, args map[string]string) (string, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return "", err
 	}
+	text, err := t.prompt(ctx, who, server, name, args)
+	return t.recorded(ctx, server, name, args, text, err)
+}
+
+// recorded is the exit of a request for a text. It is withheld without a record where that
+// is asked for.
+func (t Texts) recorded(ctx context.Context, server, name string, args map[string]string, text string, failed error) (string, error) {
+	given, err := json.Marshal(args)
+	if err != nil {
+		return "", err
+	}
+	e, o := audit.Event{Server: server, Tool: "prompts/get " + fault.Clip(name, maxName), Digest: confirm.Digest(given)}, result.Success(nil, nil, "")
+	if failed != nil {
+		o = result.Failed(failed)
+	}
+	if f := o.Fault(); f != nil && f.Code == fault.ServerNotFound {
+		e.Server = ""
+	}
+	if err := t.Upstream.record(ctx, e, o, false); err != nil && t.Upstream.o.FailClosed && failed == nil {
+		return "", fault.ServiceDown.New("The answer was withheld because it could not be recorded.").Because(err)
+	}
+	return text, failed
+}
+
+func (t Texts) prompt(ctx context.Context, who *access.Principal, server, name string, args map[string]string) (text string, err error) {
 	s, err := t.Upstream.registry().serverNamed(server)
 	if err != nil || !offersPrompts(s, who) {
 		return "", fault.ServerNotFound.New("No connected server %q offers you texts.", fault.Clip(server, 64)).With("server", server)
