@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -152,16 +151,6 @@ func (e *Error) Fields(names ...string) *Error {
 // Because sets the cause, which is only logged.
 func (e *Error) Because(cause error) *Error {
 	e.cause = cause
-	return e
-}
-
-// After sets how long the caller should wait before a retry. A surface without headers has
-// it in the suggested action alone.
-func (e *Error) After(d time.Duration) *Error {
-	e.RetryAfter = d
-	if e.Kind() == RateLimited && d > 0 && e.SuggestedAction == e.Code.Suggestion() {
-		e.Instruct("Wait %.0f s and try again.", math.Ceil(d.Seconds()))
-	}
 	return e
 }
 

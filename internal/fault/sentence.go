@@ -3,7 +3,9 @@ package fault
 import (
 	"cmp"
 	"errors"
+	"math"
 	"strings"
+	"time"
 )
 
 // WrongInputs is VALIDATION_ERROR about inputs of a call, with a remark for each. People
@@ -41,6 +43,16 @@ func (e *Error) ForPeople() (message, advice string) {
 func (e *Error) Instruct(format string, args ...any) *Error {
 	e.people()
 	e.SuggestedAction, e.via, e.inputs = sentence(format, args), "", nil
+	return e
+}
+
+// After sets how long the caller should wait before a retry. A surface without headers has
+// it in the suggested action alone.
+func (e *Error) After(d time.Duration) *Error {
+	e.RetryAfter = d
+	if e.Kind() == RateLimited && d > 0 && e.SuggestedAction == e.Code.Suggestion() {
+		e.Instruct("Wait %.0f s and try again.", math.Ceil(d.Seconds()))
+	}
 	return e
 }
 
