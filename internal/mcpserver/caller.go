@@ -79,6 +79,24 @@ func resultType(version string) string {
 	return "complete"
 }
 
+// versionOf is the protocol version of a message: its own, or that of its session. A session
+// begins with a handshake, and has the newest version of those when its client asked for
+// another one.
+func versionOf[P mcp.Params](req *mcp.ServerRequest[P]) string {
+	version := req.ProtocolVersion()
+	if req.Params.GetMeta()[mcp.MetaKeyProtocolVersion] == nil && !legacyVersions[version] {
+		return newestHandshake
+	}
+	return version
+}
+
+// newestHandshake is the last protocol version with a handshake.
+const newestHandshake = "2025-11-25"
+
+// legacyVersions are the handshake versions that a client and the SDK agree on by
+// naming them.
+var legacyVersions = map[string]bool{"2024-11-05": true, "2025-03-26": true, linksVersion: true, newestHandshake: true}
+
 // linksVersion is the first protocol version whose clients know links in answers.
 const linksVersion = "2025-06-18"
 

@@ -177,10 +177,6 @@ type legacyCall struct {
 // session as idle when it sees no request of it.
 const sdkPeriod = sessionIdle / 3
 
-// legacyVersions are the handshake versions that a client and the SDK agree on by
-// naming them.
-var legacyVersions = map[string]bool{"2024-11-05": true, "2025-03-26": true, "2025-06-18": true, "2025-11-25": true}
-
 // know records a session before its client can call in it.
 func (l *lane) know(req *mcp.ServerRequest[*mcp.InitializeParams]) {
 	if who := callerOf(req.Extra).who; who != nil && req.Session.ID() != "" && req.Params != nil {

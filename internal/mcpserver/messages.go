@@ -161,12 +161,12 @@ func (s *Server) deliver(req *mcp.CallToolRequest, o result.Outcome) mcp.Result 
 		Structured: answer,
 		IsError:    o.Fault() != nil,
 	}
-	if req.ProtocolVersion() >= linksVersion {
+	if versionOf(req) >= linksVersion {
 		for _, link := range s.links(req.Params.Name, o, answer) {
 			r.Content = append(r.Content, link)
 		}
 	}
-	r.ResultType = resultType(req.ProtocolVersion())
+	r.ResultType = resultType(versionOf(req))
 	return r
 }
 

@@ -81,7 +81,7 @@ func (s *Server) getPrompt(ctx context.Context, req *mcp.GetPromptRequest) (mcp.
 		return nil, s.protocolError(ctx, err)
 	}
 	return &promptResult{
-		ResultBase: mcp.ResultBase{Meta: mcp.Meta{metaUntrusted: true}}, ResultType: resultType(req.ProtocolVersion()),
+		ResultBase: mcp.ResultBase{Meta: mcp.Meta{metaUntrusted: true}}, ResultType: resultType(versionOf(req)),
 		Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: said}}},
 	}, nil
 }

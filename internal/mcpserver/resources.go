@@ -82,7 +82,7 @@ func (s aboutResources) read(ctx context.Context, req *mcp.ReadResourceRequest) 
 		return nil, s.protocolError(ctx, err)
 	}
 	contents := &mcp.ResourceContents{URI: of, MIMEType: s.opts.Resources.Template().MIMEType, Text: text, Meta: mcp.Meta{metaUntrusted: true}}
-	return &readResult{Contents: []*mcp.ResourceContents{contents}, Cacheable: cacheable(), ResultType: resultType(req.ProtocolVersion())}, nil
+	return &readResult{Contents: []*mcp.ResourceContents{contents}, Cacheable: cacheable(), ResultType: resultType(versionOf(req))}, nil
 }
 
 // readResult is a resource on the wire: see callResult.
@@ -97,7 +97,7 @@ type readResult struct {
 // version.
 func noResource(req *mcp.ReadResourceRequest) error {
 	code := int64(jsonrpc.CodeInvalidParams)
-	if req.ProtocolVersion() < modernVersion {
+	if versionOf(req) < modernVersion {
 		code = -32002 // as handshake versions have it
 	}
 	data, err := json.Marshal(map[string]string{"uri": fault.Clip(req.Params.URI, fault.MaxMessage)})

@@ -266,3 +266,16 @@ func TestCallCancelledAtOnceIsRecorded(t *testing.T) {
 		t.Errorf("got %s, want no answer of a cancelled call", more)
 	}
 }
+
+// TestSessionHasTheVersionThatWasAgreed: a client that asks for a version which has no
+// handshake, or that does not exist, gets answers of the version that it was answered.
+func TestSessionHasTheVersionThatWasAgreed(t *testing.T) {
+	for _, asked := range []string{"2026-07-28", "2099-01-01"} {
+		l := overStdio(t, newFakeService())
+		l.sends(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+asked+`","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`, `"protocolVersion":"2025-11-25"`)
+		l.sends(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "")
+		if said := l.sends(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"note":"here"}}}`, `"here"`); strings.Contains(said, "resultType") {
+			t.Errorf("%s: got %s", asked, said)
+		}
+	}
+}
