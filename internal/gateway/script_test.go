@@ -135,6 +135,7 @@ type servers struct {
 	fail          error // of Answer and Confirmation
 	entries       *state.Entries
 	foreign       bool // a connected server "notes" has a tool of its own
+	broken        bool // asking for their state panics
 }
 
 func newServers(c *confirm.Service, entries *state.Entries) *servers {
@@ -207,8 +208,11 @@ func (s *servers) Call(ctx context.Context, name string, args json.RawMessage) r
 
 func (s *servers) EachServer(report func(string, bool, int64, int64, time.Duration)) {
 	s.mu.Lock()
-	healthy := len(s.down) == 0
+	healthy, broken := len(s.down) == 0, s.broken
 	s.mu.Unlock()
+	if broken {
+		panic("a server without a state")
+	}
 	report("hr", healthy, 3, 1, 1500*time.Microsecond)
 	if s.foreign {
 		report("notes", true, 0, 0, 0)

@@ -320,6 +320,27 @@ func TestPersonsEvents(t *testing.T) {
 	}
 }
 
+// TestPanicAboutServersEndsTheStreamAlone: the client connects again, and the process lives.
+func TestPanicAboutServersEndsTheStreamAlone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.servers.mu.Lock()
+	r.servers.broken = true
+	r.servers.mu.Unlock()
+	s := r.stream(r.send("GET", "/api/events", alice, ""))
+	for {
+		if _, more := s.next(); !more {
+			break
+		}
+	}
+	r.servers.mu.Lock()
+	r.servers.broken = false
+	r.servers.mu.Unlock()
+	if e, _ := r.stream(r.send("GET", "/api/events", alice, "")).next(); !strings.Contains(e.data, `"server"`) {
+		t.Errorf("after it: %s", e.data)
+	}
+}
+
 // checkServerGoes reads that a server does not answer any more, and that it does
 // again.
 func checkServerGoes(t *testing.T, s *stream, r *rig) {

@@ -93,7 +93,16 @@ func (s *Server) Events(w http.ResponseWriter, r *http.Request, p *access.Princi
 	defer stop()
 	looking, leave := context.WithCancel(ctx)
 	looked := make(chan struct{})
-	go func() { defer close(looked); s.look(looking, stream) }()
+	go func() {
+		defer close(looked)
+		defer func() {
+			if p := recover(); p != nil { // ends the stream, and not the process
+				s.o.Log.ErrorContext(looking, "the servers could not be looked at", "error", fault.Panic("their state", p))
+				stop()
+			}
+		}()
+		s.look(looking, stream)
+	}()
 	defer func() { leave(); <-looked }()
 	return s.send(ctx, stream, log, after)
 }
