@@ -114,6 +114,9 @@ func domain() conformance.Domain {
 				Says: "The annual salary of Frank Davis is now $64,321.",
 				Stale: []conformance.Stale{
 					conformance.Meanwhile("salary changed", "CONFIRMATION_STALE", sql(`update hr.employees set salary_cents = salary_cents + 1 where id = $1`, frank)),
+					conformance.Meanwhile("title changed", "CONFIRMATION_STALE", sql(`update hr.employees set job_title = 'Director' where id = $1`, frank)),
+					conformance.Meanwhile("department changed", "CONFIRMATION_STALE", sql(`update hr.employees set department = 'SALES' where id = $1`, frank)),
+					conformance.Meanwhile("address changed", "CONFIRMATION_STALE", sql(`update hr.employees set email = 'someone.else@tamshai.local' where id = $1`, frank)),
 					conformance.Meanwhile("grade changed", "CONFIRMATION_STALE", sql(`update hr.employees set grade = 'L2' where id = $1`, frank)),
 					conformance.Meanwhile("was terminated", "EMPLOYEE_NOT_FOUND", sql(`update hr.employees set status = 'TERMINATED', terminated_at = now() where id = $1`, frank)),
 				},

@@ -26,7 +26,7 @@ type OrgNode struct {
 type OrgChart struct {
 	OrgNode
 	Nodes     int    `json:"nodes" jsonschema_description:"People in this chart" field:"label=People"`
-	Truncated bool   `json:"truncated" jsonschema_description:"Whether people below the root were left out" field:"show=detail"`
+	Truncated bool   `json:"truncated" jsonschema_description:"Whether people below the root, or of other trees of the company, were left out" field:"show=detail"`
 	Hint      string `json:"hint,omitempty"`
 }
 
@@ -47,9 +47,18 @@ type chartInput struct {
 // treeNumbers is a person's position in the tree.
 type treeNumbers struct{ Lft, Rgt, Depth int }
 
-// The top of what the caller may see is the first of the lowest depth.
+// chartTop is where a chart begins.
+type chartTop struct {
+	treeNumbers
+	Others bool // people whom the caller may see are in other trees of the company
+}
+
+// The top of what the caller may see is the first of the lowest depth. A company has more
+// than one tree when several people have no manager.
 const findRoot = `
-select lft, rgt, depth from hr.employees
+select lft, rgt, depth, $3 = '' and exists (
+         select from hr.employees o where o.status = 'ACTIVE' and o.lft between $1 and $2 and o.lft not between e.lft and e.rgt) as others
+from hr.employees e
 where status = 'ACTIVE' and lft between $1 and $2 and ($3 = '' or id = nullif($3, '')::uuid)
 order by depth, lft limit 1`
 
@@ -83,18 +92,18 @@ func (s *Server) getOrgChart(ctx context.Context, in chartInput) (chart OrgChart
 		if err != nil {
 			return err
 		}
-		chart = assemble(rows)
+		chart = assemble(rows, root.Others)
 		return nil
 	})
 	return chart, err
 }
 
-func (s *Server) root(ctx context.Context, id string) (treeNumbers, error) {
+func (s *Server) root(ctx context.Context, id string) (chartTop, error) {
 	visible, err := s.scope(ctx)
 	if err != nil {
-		return treeNumbers{}, err
+		return chartTop{}, err
 	}
-	root, found, err := database.Row[treeNumbers](ctx, s.db, findRoot, visible.Low, visible.High, id)
+	root, found, err := database.Row[chartTop](ctx, s.db, findRoot, visible.Low, visible.High, id)
 	switch {
 	case err != nil || found:
 		return root, err
@@ -105,8 +114,9 @@ func (s *Server) root(ctx context.Context, id string) (treeNumbers, error) {
 }
 
 // assemble puts every node under its manager. Managers come before their
-// reports, so that one pass is enough.
-func assemble(rows []chartRow) OrgChart {
+// reports, so that one pass is enough. Who is below somebody whose employment has ended is
+// in no one's reports, and left out. others says that there are people in other trees.
+func assemble(rows []chartRow, others bool) OrgChart {
 	var chart OrgChart
 	if len(rows) > maxNodes {
 		rows = rows[:maxNodes]
@@ -116,22 +126,28 @@ func assemble(rows []chartRow) OrgChart {
 	for i := range rows {
 		node := &rows[i].OrgNode
 		node.DirectReports = []*OrgNode{}
-		nodes[node.EmployeeID] = node
-		missing += node.DirectReportsCount
-		if i == 0 {
+		above := nodes[deref(rows[i].ManagerID)]
+		switch {
+		case i == 0:
+		case above == nil:
+			missing++
 			continue
-		}
-		if above := nodes[deref(rows[i].ManagerID)]; above != nil {
+		default:
 			above.DirectReports = append(above.DirectReports, node)
 			missing--
 		}
+		nodes[node.EmployeeID] = node
+		missing += node.DirectReportsCount
 	}
 	if len(rows) > 0 {
 		chart.OrgNode = rows[0].OrgNode
 	}
-	chart.Nodes, chart.Truncated = len(rows), missing > 0
-	if chart.Truncated {
+	chart.Nodes, chart.Truncated = len(nodes), missing > 0 || others
+	switch {
+	case missing > 0:
 		chart.Hint = "The chart is incomplete. Ask with root_employee_id of someone further down, or with a larger max_depth."
+	case others:
+		chart.Hint = "The chart is incomplete: others at the top of the company have no manager either. Find them with list_employees, and ask with root_employee_id."
 	}
 	return chart
 }

@@ -71,11 +71,9 @@ func (c salaryPreview) Message() tool.Sentence {
 
 // salaryPrecondition must still hold when the change is approved.
 type salaryPrecondition struct {
-	ID, Name, Grade string
-	OldCents        int64
-	NewCents        int64
-	MinCents        int64
-	MaxCents        int64
+	ID, Name, Email, Department, Title, Grade string
+
+	OldCents, NewCents, MinCents, MaxCents int64
 }
 
 // salaryChanged is the answer to an approved change.
@@ -98,7 +96,7 @@ func (s *Server) previewSalary(ctx context.Context, in salaryInput) (salaryPrevi
 	if err != nil {
 		return salaryPreview{}, salaryPrecondition{}, err
 	}
-	precondition := salaryPrecondition{e.ID, e.Name, e.Grade, e.SalaryCents, cents, e.MinCents, e.MaxCents}
+	precondition := salaryPrecondition{e.ID, e.Name, e.Email, e.Department, e.Title, e.Grade, e.SalaryCents, cents, e.MinCents, e.MaxCents}
 	return in.preview(e, cents, s.today()), precondition, nil
 }
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"countersign.dev/internal/company"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit/domaintest"
 )
 
@@ -67,15 +67,52 @@ func TestRenumberRefusesACircle(t *testing.T) {
 func TestManagerSeesAPersonWhoMovedToThem(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	move := func(e company.Employee, to string) {
-		h.Admin(`update hr.employees set manager_id = $2 where id = $1`, e.ID, to)
-		h.Admin(`select hr.renumber()`)
-	}
-	frank, _ := h.company.ByNumber("EMP061")
-	move(frank, h.id("EMP052"))
+	h.Admin(`update hr.employees set manager_id = $2 where id = $1`, h.id("EMP061"), h.id("EMP052"))
 	got := names(domaintest.Get[[]employee](h, h.As("nina.patel"), "list_employees", args{"name": "Frank"}))
 	if !slices.Equal(got, []string{"Frank Davis"}) {
 		t.Errorf("Nina sees %v", got)
+	}
+	h.Admin(`update hr.employees set manager_id = $2 where id = $1`, h.id("EMP052"), h.id("EMP030"))
+	for _, number := range []string{"EMP052", "EMP061"} { // Marcus moved away, and Frank with him
+		if o := h.Ask(h.As("nina.patel"), "get_employee", args{"employee_id": h.id(number)}); o.Code() != "EMPLOYEE_NOT_FOUND" {
+			t.Errorf("Nina still sees %s: %s", number, o.Code())
+		}
+		if o := h.Ask(h.As("carol.johnson"), "get_employee", args{"employee_id": h.id(number)}); o.Code() != result.StatusSuccess {
+			t.Errorf("Carol does not see %s: %s", number, o.Code())
+		}
+	}
+}
+
+// hire adds two people below Nina, as another program does.
+const hire = `
+insert into hr.employees (id, employee_number, first_name, last_name, email, phone, department, job_title, grade, manager_id, hire_date, salary_cents, ssn, location)
+select md5(name)::uuid, 'NEW' || name, name, 'Newhire', lower(name) || '@tamshai.local', '206-555-0100', department, 'Engineer', grade, id, hire_date, 10000000, case name when 'Ann' then '999-00-0001' else '999-00-0002' end, location
+from hr.employees, unnest(array['Ann', 'Ben']) name where employee_number = 'EMP051'`
+
+// TestPeopleWhoWereAddedAreInTheirPlace: their manager sees them, and they see themselves.
+// Without numbers, where triggers are disabled, they see no one.
+func TestPeopleWhoWereAddedAreInTheirPlace(t *testing.T) {
+	t.Parallel()
+	for _, enabled := range []bool{true, false} {
+		h := open(t)
+		if !enabled {
+			h.Admin(`alter table hr.employees disable trigger tree_of_added`)
+		}
+		h.Admin(hire)
+		ann := domaintest.SignedIn(h.Context(), "ann@tamshai.local", "employee", "manager")
+		var want, below []string
+		if enabled {
+			want, below = []string{"Ann Newhire"}, []string{"Ann Newhire", "Ben Newhire"}
+		}
+		if got := names(domaintest.Get[[]employee](h, ann, "list_employees", args{})); !slices.Equal(got, want) {
+			t.Errorf("triggers: %v: Ann sees %v, want %v", enabled, got, want)
+		}
+		if got := names(domaintest.Get[[]employee](h, h.As("nina.patel"), "list_employees", args{"name": "newhire"})); !slices.Equal(got, below) {
+			t.Errorf("triggers: %v: Nina sees %v, want %v", enabled, got, below)
+		}
+		if got := names(domaintest.Get[[]employee](h, h.As("alice.chen"), "list_employees", args{"name": "newhire"})); len(got) != 2 {
+			t.Errorf("triggers: %v: Alice sees %v", enabled, got)
+		}
 	}
 }
 
