@@ -36,6 +36,9 @@ func demo(ctx context.Context, p program, c command) error {
 	if err != nil {
 		return err
 	}
+	if o.Port < 0 || o.Port > app.HighestPort {
+		return misused(fmt.Sprintf("--port is 0, for free ports, or at most %d", app.HighestPort))
+	}
 	return app.Demo(ctx, o)
 }
 
@@ -107,8 +110,10 @@ func approve(ctx context.Context, p program, c command) error {
 	switch {
 	case err != nil:
 		return err
-	case len(operands) > 1 || o.Folder == "":
-		return misused("name one change that waits, and its folder with --local")
+	case o.Folder == "":
+		return misused("name the folder that is served, with --local")
+	case len(operands) > 1:
+		return misused("name one change that waits, or none to list them")
 	case len(operands) == 0:
 		return local.List(ctx, o.Folder, p.out)
 	case !client.IsTerminal(p.in) || !client.IsTerminal(p.out):

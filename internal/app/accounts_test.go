@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/domain/sales"
 	"countersign.dev/internal/embedded/issuer"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/revocation"
 	"countersign.dev/internal/storage"
@@ -125,4 +126,22 @@ func TestRestoredRevocationsAreRecorded(t *testing.T) {
 		}
 	}
 	t.Error("there is no such event")
+}
+
+// readable is a server whose data can be read.
+type readable struct{ storage.Server }
+
+func (readable) Ready(context.Context) error { return nil }
+
+// TestServerThatRejectsEveryoneIsNotReady: a balancer must not send people there.
+func TestServerThatRejectsEveryoneIsNotReady(t *testing.T) {
+	t.Parallel()
+	x := newRig(t, quota.Limits{})
+	if err := x.pl.ready(readable{})(t.Context()); err != nil {
+		t.Errorf("a server whose callers can be checked is not ready: %v", err)
+	}
+	never := &platform{revocations: revocation.New(nil, nil)}
+	if err := never.ready(readable{})(t.Context()); !fault.Is(err, fault.ServiceDown) {
+		t.Errorf("got %v", err)
+	}
 }

@@ -84,7 +84,7 @@ func TestCheckReportsEachDependency(t *testing.T) {
 		{"no gateway", false, `Is "countersign gateway" running?`, config.Config{Gateway: config.Gateway{URL: closedAddress(t)}}},
 		{"server", true, "server hr ready", servers("hr", respond(t, 200, `{"status":"ready"}`))},
 		{"no server", false, `Is "countersign serve hr" running?`, servers("hr", closedAddress(t))},
-		{"server without data", false, "503 Service Unavailable: This server cannot read its data", servers("hr", respond(t, 503, `{"message":"This server cannot read its data."}`))},
+		{"server without data", false, "503 Service Unavailable: This server cannot answer calls", servers("hr", respond(t, 503, `{"message":"This server cannot answer calls at the moment."}`))},
 		{"another program", false, "something else answers", servers("hr", respond(t, 200, `{}`))},
 		{"a page", false, "answered no JSON", servers("hr", respond(t, 200, `<html>`))},
 		{"a redirect", false, "302 Found", servers("hr", respond(t, 302, ``))},

@@ -183,6 +183,7 @@ func (d *demonstration) listen(ctx context.Context, life *lifetime) error {
 const (
 	DefaultPort = 3100
 	issuerPort  = 80 // above the gateway's
+	HighestPort = 65_535 - issuerPort
 )
 
 // issuer starts the development issuer with the sample people.
@@ -231,6 +232,7 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 			return nil, err
 		}
 		life.onEnd(pg.Stop)
+		life.runWhile("the private PostgreSQL", pg.Exited())
 		admin = pg.AdminURL("postgres")
 	}
 	sample := company.At(today())

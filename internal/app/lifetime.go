@@ -57,6 +57,20 @@ func (l *lifetime) run(part string, do func(context.Context)) {
 	})
 }
 
+// runWhile ends the lifetime with an error when a part that was not stopped has exited.
+func (l *lifetime) runWhile(part string, exited <-chan struct{}) {
+	l.run(part, func(ctx context.Context) {
+		select {
+		case <-ctx.Done():
+		case <-exited:
+			select {
+			case l.fail <- fmt.Errorf("%s has ended by itself: start this again", part):
+			default: // something else failed before
+			}
+		}
+	})
+}
+
 // ended waits for a part that was stopped, and returns its error. One that goes on after the limit,
 // or longer than last when that is over already, does not keep the others from their end.
 func ended(ctx context.Context, part string, done <-chan error, last time.Duration) error {

@@ -64,3 +64,22 @@ type deaf struct{ release chan struct{} }
 func (d deaf) Accept() (net.Conn, error) { <-d.release; return nil, net.ErrClosed }
 func (deaf) Close() error                { return nil }
 func (deaf) Addr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80} }
+
+// TestPartThatExitsEndsTheLifetime, and one that was stopped does not.
+func TestPartThatExitsEndsTheLifetime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		life, exited := newLifetime(), make(chan struct{})
+		life.onClose(func() error { close(exited); return nil }) // as its stop does
+		life.runWhile("the database", exited)
+		if err := life.end(t.Context()); err != nil || len(life.fail) > 0 {
+			t.Errorf("stopped: %v, %d failures", err, len(life.fail))
+		}
+		life.runWhile("the database", exited)
+		if err := life.wait(t.Context()); err == nil || !strings.Contains(err.Error(), "the database has ended by itself") {
+			t.Errorf("exited: %v", err)
+		}
+		if err := life.end(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

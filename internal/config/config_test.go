@@ -49,6 +49,17 @@ func TestWholeConfigurationIsRead(t *testing.T) {
 	}
 }
 
+// TestBrokenYAMLIsTheOnlyProblem: what a file that cannot be read lacks is not known.
+func TestBrokenYAMLIsTheOnlyProblem(t *testing.T) {
+	_, err := loadText(t, wholeConfig+"extra: [\n", keysFromEnvironment, ForGateway)
+	if err == nil || strings.Contains(err.Error(), "required") || !strings.Contains(err.Error(), "line ") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := loadText(t, "", keysFromEnvironment, ForGateway); err == nil || !strings.Contains(err.Error(), "audit.path is required") {
+		t.Errorf("an empty file: got %v", err)
+	}
+}
+
 func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 	text := strings.Replace(wholeConfig, "listen:", "lisen:", 1)
 	text = strings.Replace(text, "timeout: 5s", "timeout: soon, retries: 3", 1)

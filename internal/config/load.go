@@ -20,10 +20,12 @@ func Load(path string, getenv func(string) string, need func(*Config) []string) 
 		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
 	}
 	c, problems := decodeConfig(text, getenv)
-	c.override(getenv)
-	c.defaults()
-	problems = append(problems, c.problems()...)
-	problems = append(problems, need(c)...)
+	if readable := c.root.Kind != 0 || len(problems) == 0; readable { // else it is not known what it lacks
+		c.override(getenv)
+		c.defaults()
+		problems = append(problems, c.problems()...)
+		problems = append(problems, need(c)...)
+	}
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("%s is not valid:\n  %s", path, strings.Join(problems, "\n  "))
 	}

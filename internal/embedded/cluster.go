@@ -143,10 +143,11 @@ func (c *cluster) finish(ctx context.Context, cmd *exec.Cmd) error {
 		program.stop(ctx)
 		return fmt.Errorf("make the cluster: %w", ctx.Err())
 	}
-	if program.err != nil {
-		return fault.ServiceDown.New("PostgreSQL could not make its data folder.").Suggest("Its log is %s.", c.log()).Because(program.err)
+	if program.err == nil {
+		return nil
 	}
-	return nil
+	said, err := os.ReadFile(c.log())
+	return fault.ServiceDown.New("PostgreSQL could not make its data folder: %s", reason(string(said))).Suggest("Its log is %s.", c.log()).Because(errors.Join(program.err, err))
 }
 
 // command runs as the server's user, in a folder that this user can enter, with

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -210,9 +211,21 @@ func (c *cluster) explain(err error, from int64) error {
 	if strings.Contains(said, "Address already in use") {
 		return errors.Join(errPortTaken, err)
 	}
-	last := said[strings.LastIndexByte(said, '\n')+1:]
-	return fault.ServiceDown.New("PostgreSQL could not be started: %s", strings.TrimSpace(last)).
+	return fault.ServiceDown.New("PostgreSQL could not be started: %s", reason(said)).
 		Suggest("Its log is %s.", c.log()).Because(err)
+}
+
+// reason is the last line about what ended a program, or else its last line.
+func reason(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	last := lines[len(lines)-1]
+	for _, line := range slices.Backward(lines) {
+		if _, why, fatal := strings.Cut(line, "FATAL:"); fatal {
+			last = why
+			break
+		}
+	}
+	return strings.TrimSpace(last)
 }
 
 func freePort() (int, error) {

@@ -117,10 +117,10 @@ func (s Server) health(w http.ResponseWriter, _ *http.Request) error {
 	return httpx.JSON(w, http.StatusOK, map[string]string{"status": "healthy"})
 }
 
-// ready is GET /ready: data can be read. The answer is yes or no, from a check
+// ready is GET /ready: calls can be answered. The answer is yes or no, from a check
 // at most 5 s old; an auditor gets the server's name and version too.
 func (s Server) ready(w http.ResponseWriter, r *http.Request) error {
-	return s.Face.gate.Ready(w, r, s.Probe, "This server cannot read its data.", func() map[string]any {
+	return s.Face.gate.Ready(w, r, s.Probe, "This server cannot answer calls at the moment.", func() map[string]any {
 		return map[string]any{"server": s.Name, "version": s.Version}
 	})
 }

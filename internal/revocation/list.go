@@ -151,11 +151,20 @@ func (l *List) restore(ctx context.Context, lost map[string]time.Time, now time.
 	return l.store.Enlist(ctx, lost, now)
 }
 
-// Check rejects a principal whose token no longer counts: ACCOUNT_ENDED or
-// SIGN_IN_REVOKED, and SERVICE_UNAVAILABLE when the copy is older than [Grace].
-func (l *List) Check(p *access.Principal) error {
+// Ready is SERVICE_UNAVAILABLE when the copy is older than [Grace]: every principal is
+// rejected then.
+func (l *List) Ready() error {
 	if l.now().UnixNano()-l.fresh.Load() > int64(Grace) {
 		return fault.ServiceDown.New("It cannot be checked at the moment whether sign-ins were revoked.").After(5 * time.Second)
+	}
+	return nil
+}
+
+// Check rejects a principal whose token no longer counts: ACCOUNT_ENDED or
+// SIGN_IN_REVOKED, and SERVICE_UNAVAILABLE when the list is not [List.Ready].
+func (l *List) Check(p *access.Principal) error {
+	if err := l.Ready(); err != nil {
+		return err
 	}
 	switch l.copy.Load().of(p) {
 	case ended:

@@ -182,12 +182,18 @@ func TestUnreadableListFailsClosedAfterTheGrace(t *testing.T) {
 	if got := code(l, p); got != "" || ended != nil {
 		t.Errorf("within the grace: got %q, ended by %v", got, ended)
 	}
+	if err := l.Ready(); err != nil {
+		t.Errorf("within the grace: not ready: %v", err)
+	}
 	c.advance(time.Millisecond)
 	if err := l.Refresh(t.Context()); err == nil {
 		t.Fatal("the list was read")
 	}
 	if got := code(l, p); got != "SERVICE_UNAVAILABLE" || !fault.Is(ended, fault.ServiceDown) {
 		t.Errorf("after the grace: got %q, ended by %v", got, ended)
+	}
+	if err := l.Ready(); !fault.Is(err, fault.ServiceDown) {
+		t.Errorf("after the grace: ready, or %v", err)
 	}
 	server.Start()
 	refresh(t, l)
