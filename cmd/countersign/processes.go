@@ -110,10 +110,8 @@ func approve(ctx context.Context, p program, c command) error {
 	switch {
 	case err != nil:
 		return err
-	case o.Folder == "":
-		return misused("name the folder that is served, with --local")
-	case len(operands) > 1:
-		return misused("name one change that waits, or none to list them")
+	case len(operands) > 1 || o.Folder == "":
+		return misused("name the folder that is served with --local, and one change that waits, or none to list them")
 	case len(operands) == 0:
 		return local.List(ctx, o.Folder, p.out)
 	case !client.IsTerminal(p.in) || !client.IsTerminal(p.out):
