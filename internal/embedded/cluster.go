@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -148,6 +149,19 @@ func (c *cluster) finish(ctx context.Context, cmd *exec.Cmd) error {
 	}
 	said, err := os.ReadFile(c.log())
 	return fault.ServiceDown.New("PostgreSQL could not make its data folder: %s", reason(string(said))).Suggest("Its log is %s.", c.log()).Because(errors.Join(program.err, err))
+}
+
+// reason is the last line about what ended a program, or else its last line.
+func reason(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	last := lines[len(lines)-1]
+	for _, line := range slices.Backward(lines) {
+		if _, why, fatal := strings.Cut(line, "FATAL:"); fatal {
+			last = why
+			break
+		}
+	}
+	return strings.TrimSpace(last)
 }
 
 // command runs as the server's user, in a folder that this user can enter, with

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -213,19 +212,6 @@ func (c *cluster) explain(err error, from int64) error {
 	}
 	return fault.ServiceDown.New("PostgreSQL could not be started: %s", reason(said)).
 		Suggest("Its log is %s.", c.log()).Because(err)
-}
-
-// reason is the last line about what ended a program, or else its last line.
-func reason(said string) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
-	last := lines[len(lines)-1]
-	for _, line := range slices.Backward(lines) {
-		if _, why, fatal := strings.Cut(line, "FATAL:"); fatal {
-			last = why
-			break
-		}
-	}
-	return strings.TrimSpace(last)
 }
 
 func freePort() (int, error) {
