@@ -61,6 +61,9 @@ func tied(n int) *fixture {
 			d.ActualClose = d.ExpectedClose.AddDate(0, 0, i%9)
 		}
 	}
+	for i := range b.customers {
+		b.customers[i].Company = []string{"Ärzte", "", "Österreich"}[i%3] + b.customers[i].Company
+	}
 	for i := range 6 {
 		seller := b.deals[i]
 		b.quotas = append(b.quotas, company.Quota{Quarter: "2026-Q3", Owner: seller.Owner, OwnerChain: seller.OwnerChain, Amount: int64(100_000 + i)})

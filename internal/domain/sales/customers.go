@@ -110,7 +110,7 @@ type deletionPreview struct {
 
 // Message is the question that the card asks.
 func (c deletionPreview) Message() tool.Sentence {
-	return tool.Say("Delete customer %s (contact %s, account owner %s)?\nThe customer disappears from every answer. This cannot be undone.", c.CustomerName, c.Contact, c.AccountOwner)
+	return tool.Say("Delete customer %s (contact %s, account owner %s)?\nThe customer is no longer listed or found; closed deals and tickets keep the name. This cannot be undone.", c.CustomerName, c.Contact, c.AccountOwner)
 }
 
 // customerPrecondition is the customer that the person saw.

@@ -10,7 +10,8 @@ import (
 )
 
 func drawCustomer(r *rand.Rand, c company.Customer) args {
-	in := args{"name": conformance.Pick(r, c.Company, strings.ToUpper(c.Company), c.Company[1:len(c.Company)/2], backwards(c.Company), ".*", "Ä")}
+	part := []rune(c.Company)
+	in := args{"name": conformance.Pick(r, c.Company, strings.ToUpper(c.Company), string(part[1:len(part)/2]), backwards(c.Company), ".*", "Ä")}
 	for field, value := range map[string]any{"tier": c.Tier, "owner": c.Owner} {
 		in[field] = value
 	}

@@ -72,7 +72,7 @@ type Writer interface {
 
 // CustomerQuery says which customers, from where. Zero fields do not filter.
 type CustomerQuery struct {
-	Name  []string // parts of the company's name, in any order; ASCII letters match in both cases
+	Name  []string // parts of the company's name, in any order; letters match in both cases
 	Tier  string
 	Owner string // e-mail, in lower case
 	After *CustomerKey

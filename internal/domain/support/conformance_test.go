@@ -184,7 +184,7 @@ func fitsTicketWithAny(t company.Ticket, in args) bool {
 
 func filtered(t company.Ticket, in args) bool {
 	for field, has := range map[string]string{"status": t.Status, "priority": t.Priority, "customer_id": t.CustomerID} {
-		if want, ok := in[field]; ok && want != has {
+		if want, ok := in[field].(string); ok && !strings.EqualFold(want, has) {
 			return false
 		}
 	}
@@ -192,13 +192,13 @@ func filtered(t company.Ticket, in args) bool {
 }
 
 func fitsArticle(a company.Article, in args) bool {
-	category, ok := in["category"]
-	return (!ok || a.Category == category) && matches(in["query"].(string), articleTexts(a)...)
+	category, ok := in["category"].(string)
+	return (!ok || strings.EqualFold(a.Category, category)) && matches(in["query"].(string), articleTexts(a)...)
 }
 
 func fitsArticleWithAny(a company.Article, in args) bool {
-	category, ok := in["category"]
-	return (!ok || a.Category == category) && matchesAny(in["query"].(string), articleTexts(a)...)
+	category, ok := in["category"].(string)
+	return (!ok || strings.EqualFold(a.Category, category)) && matchesAny(in["query"].(string), articleTexts(a)...)
 }
 
 // Without words the newest come first; with words the order is the store's rank.
@@ -232,7 +232,7 @@ func (b *fixture) draw(r *rand.Rand, t company.Ticket) args {
 	}
 	for _, field := range []string{"status", "priority", "customer_id"} {
 		if some() {
-			in[field] = map[string]string{"status": t.Status, "priority": t.Priority, "customer_id": t.CustomerID}[field]
+			in[field] = map[string]string{"status": t.Status, "priority": t.Priority, "customer_id": conformance.Pick(r, t.CustomerID, strings.ToUpper(t.CustomerID))}[field]
 		}
 	}
 	return in
@@ -241,7 +241,7 @@ func (b *fixture) draw(r *rand.Rand, t company.Ticket) args {
 func drawArticles(r *rand.Rand, a company.Article) args {
 	in := args{"query": conformance.Pick(r, "*", "export", "again -import", `"the log"`, "archi*", "number 7", piece(r, plainWords(a.Title+" "+a.Summary)))}
 	if r.IntN(3) == 0 {
-		in["category"] = conformance.Pick(r, a.Category, "none")
+		in["category"] = conformance.Pick(r, a.Category, strings.ToUpper(a.Category), "none")
 	}
 	return in
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -56,13 +57,13 @@ func (m *Store) Customers(ctx context.Context, s sales.Scope, q sales.CustomerQu
 	return page, err
 }
 
-// anyCase is a pattern of a text, whose ASCII letters match in both cases: the same
-// as in the embedded store, whatever the server's locale is.
+// anyCase is a pattern of a text, whose letters match in both cases: the same as in the
+// embedded store, whatever the server's locale is.
 func anyCase(text string) string {
 	var p strings.Builder
 	for _, c := range text {
-		if low := c | 0x20; low >= 'a' && low <= 'z' && c < 0x80 {
-			p.WriteString("[" + string(low) + string(low&^0x20) + "]")
+		if low, high := unicode.ToLower(c), unicode.ToUpper(c); low != high {
+			p.WriteString("[" + string(low) + string(high) + "]")
 		} else {
 			p.WriteString(regexp.QuoteMeta(string(c)))
 		}

@@ -56,7 +56,7 @@ func (s *Store) Customers(ctx context.Context, scope sales.Scope, q sales.Custom
 	defer cancel()
 	where := owners(scope)
 	for _, word := range q.Name {
-		where.And("instr(lower(c.company), lower(?)) > 0", word)
+		where.And("instr(lower_all(c.company), lower_all(?)) > 0", word)
 	}
 	if q.Tier != "" {
 		where.And("c.tier = ?", q.Tier)

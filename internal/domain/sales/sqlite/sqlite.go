@@ -27,6 +27,9 @@ type Store struct{ *engine.DB }
 // Open opens the file, or makes it; an empty path is a store in memory that is
 // gone when it is closed. The schema is made where it is missing.
 func Open(ctx context.Context, path string) (*Store, error) {
+	if err := engine.AddLower(); err != nil {
+		return nil, err
+	}
 	db, err := engine.Open(ctx, "sales", path, schemaSQL)
 	if err != nil {
 		return nil, err

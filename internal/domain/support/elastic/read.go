@@ -43,9 +43,17 @@ func only(field, value string) object {
 	return object{"term": object{field: object{"value": value}}}
 }
 
+// anyCase is the same for what people write themselves, in whatever case.
+func anyCase(field, value string) object {
+	if value == "" {
+		return nil
+	}
+	return object{"term": object{field: object{"value": value, "case_insensitive": true}}}
+}
+
 // Tickets returns a page.
 func (e *Store) Tickets(ctx context.Context, s support.Scope, q support.TicketQuery) ([]support.Ticket, error) {
-	in := within(s.Tickets(), only("status", q.Status), only("priority", q.Priority), only("customer_id", q.CustomerID))
+	in := within(s.Tickets(), only("status", q.Status), only("priority", q.Priority), anyCase("customer_id", q.CustomerID))
 	var found []support.Ticket
 	err := e.page(ctx, tickets, wanted{in, q.Find, q.After, q.Limit}, func(h hit) error {
 		t := support.Ticket{Score: h.Score}
@@ -58,7 +66,7 @@ func (e *Store) Tickets(ctx context.Context, s support.Scope, q support.TicketQu
 
 // Articles returns a page.
 func (e *Store) Articles(ctx context.Context, s support.Scope, q support.ArticleQuery) ([]support.Article, error) {
-	in := within(s.Articles(), only("category", q.Category))
+	in := within(s.Articles(), anyCase("category", q.Category))
 	var found []support.Article
 	err := e.page(ctx, articles, wanted{in, q.Find, q.After, q.Limit}, func(h hit) error {
 		a := support.Article{Score: h.Score}

@@ -110,10 +110,10 @@ func (s *Store) Articles(ctx context.Context, scope support.Scope, q support.Art
 	return find(ctx, s, articleTable, where, q.Find, q.After, q.Limit)
 }
 
-// narrow adds that a column has a value, unless nothing is asked for.
+// narrow adds that a column has a value, in whatever case, unless nothing is asked for.
 func narrow(where *engine.Clause, column, value string) {
 	if value != "" {
-		where.And("t."+column+" = ?", value)
+		where.And("t."+column+" = ? collate nocase", value)
 	}
 }
 
