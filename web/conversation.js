@@ -111,9 +111,11 @@ export class Conversation {
     if (hint) turn.take({ type: "truncation", tool: message.tool, hint });
   }
 
-  // In the stream a text, the end or a note.
+  // In the stream a text, a warning, an error, the end or a note.
   #replayNote(turn, note) {
     if (note.kind === "stopped") turn.cut();
+    else if (note.kind === "unavailable") turn.lacks(note.text);
+    else if (note.kind === "broken") turn.take({ type: "error", message: note.text });
     else turn.take(AS_TEXT.includes(note.kind) ? { type: "text", text: note.text, source: "gateway" } : { ...note, type: "note" });
   }
 

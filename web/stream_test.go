@@ -254,6 +254,26 @@ func TestStoppedAnswerStaysStopped(t *testing.T) {
 	p.Misses("[data-note]")
 }
 
+// An answer that a server was not asked for, and one that broke off, say so after a reload.
+func TestAnswerThatIsNotWholeStaysSo(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	note := func(kind, text string) []object { return []object{{"kind": kind, "text": text}} }
+	g.on("GET /api/conversations", answer(http.StatusOK, object{"conversations": []object{{"id": "c1", "title": "Talk"}}}))
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "title": "Talk", "messages": []object{
+		{"id": "1", "role": "user", "content": "Tickets and invoices"},
+		{"id": "2", "role": "assistant", "content": "There are 4 open tickets.", "notes": note("unavailable", "finance: It could not be asked.")},
+		{"id": "3", "role": "user", "content": "Overdue?"},
+		{"id": "4", "role": "assistant", "content": "Overdue are: Acme,", "notes": note("broken", "The model's answer broke off. Ask again.")},
+	}}))
+	p.Open(g.URL + "/#/c/c1")
+	p.Sees("[data-turn]:first-child [data-text=model]", "There are 4 open tickets.")
+	p.Sees("[data-turn]:first-child [data-notice=unavailable]", "finance: It could not be asked.")
+	p.Sees("[data-turn]:last-child [data-text=model]", "Overdue are: Acme,")
+	p.Sees("[data-turn]:last-child [data-error]", "The model's answer broke off. Ask again.")
+	p.Misses("[data-note]")
+}
+
 // A stream that is being opened for the first time is no line that was lost.
 func TestOpeningIsNoLostLine(t *testing.T) {
 	t.Parallel()

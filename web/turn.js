@@ -72,6 +72,11 @@ export class Turn {
     announce.end();
   }
 
+  /** lacks says that a server was not asked. @param {string} words */
+  lacks(words) {
+    this.#notice("unavailable", words);
+  }
+
   /** cut says that the person stopped the answer. */
   cut() {
     this.#notice("stopped", t("Stopped. What you see may be incomplete."));

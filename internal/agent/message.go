@@ -59,7 +59,7 @@ type CallResult struct {
 // Note is a correction of the answer in the gateway's name. Ranges are the parts of
 // the model's words that it is about; none: the answer as a whole.
 type Note struct {
-	Kind   string // failed, waiting, unproven or invented; kept ones are incomplete or added, too, which were texts in the stream, or stopped, which its end said
+	Kind   string // failed, waiting, unproven or invented; kept ones are incomplete or added, too, which were texts in the stream, unavailable or broken, which were a warning and an error there, or stopped, which its end said
 	Text   string
 	Ranges []TextRange
 }

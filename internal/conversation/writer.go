@@ -36,6 +36,7 @@ type writer struct {
 
 	text    agent.TextDelta // not yet written
 	joining bool            // text was written less than textDelay ago
+	lacks   []agent.Note    // why the answer is not whole
 	summary turnSummary
 	lost    bool // the log cannot be written, or belongs to another turn; this one is ending
 }
@@ -156,23 +157,40 @@ func (w *writer) note(ctx context.Context, e agent.Event) {
 	case agent.Failed:
 		w.summary.code = e.Outcome.Code()
 	case agent.Done:
-		w.summary.messages, w.summary.usage, w.summary.memory = e.Messages, usageOf(e.Usage), e.Memory
 		if w.summary.code == fault.Cancelled.Name {
-			w.summary.messages = withStop(e.Messages)
+			w.lacks = append(w.lacks, stopNote)
 		}
+		w.summary.messages, w.summary.usage, w.summary.memory = withNotes(e.Messages, w.lacks), usageOf(e.Usage), e.Memory
 	}
 }
 
 // stopNote is kept beside an answer that the person stopped: in the stream its end says it.
 var stopNote = agent.Note{Kind: "stopped", Text: "Stopped. What you see may be incomplete."}
 
-// withStop adds to the messages of a turn that it was stopped.
-func withStop(messages []agent.Message) []agent.Message {
-	if len(messages) == 0 || messages[len(messages)-1].Role != agent.Assistant {
+// lack notes that an event says why the answer is not whole: who reads it later must learn
+// of it, too.
+func (w *writer) lack(e Event) {
+	switch e.Type {
+	case Unavailable:
+		for _, warning := range e.Warnings {
+			w.lacks = append(w.lacks, agent.Note{Kind: "unavailable", Text: warning.Server + ": " + warning.Message})
+		}
+	case Failed:
+		w.lacks = append(w.lacks, agent.Note{Kind: "broken", Text: e.Text})
+	}
+}
+
+// withNotes adds notes to the answer that the messages of a turn end with. Of a turn
+// without messages nothing is kept.
+func withNotes(messages []agent.Message, notes []agent.Note) []agent.Message {
+	if len(notes) == 0 || len(messages) == 0 {
+		return messages
+	}
+	if messages[len(messages)-1].Role != agent.Assistant {
 		messages = append(messages, agent.Message{Role: agent.Assistant})
 	}
 	last := &messages[len(messages)-1]
-	last.Notes = append(last.Notes, stopNote)
+	last.Notes = append(last.Notes, notes...)
 	return messages
 }
 
@@ -202,6 +220,7 @@ func (w *writer) encode(ctx, turn context.Context, e agent.Event) {
 		return
 	}
 	if event, ok := w.limits.EventOf(e); ok {
+		w.lack(event)
 		w.put(ctx, event)
 	}
 }

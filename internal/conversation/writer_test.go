@@ -116,7 +116,7 @@ func TestPanicLeavesTheMemoryOfItsConversation(t *testing.T) {
 func TestStopIsKeptBesideTheAnswer(t *testing.T) {
 	asked, called, said := agent.TextMessage(agent.User, "Who?"), agent.Message{Role: agent.ToolRole}, agent.TextMessage(agent.Assistant, "Le")
 	for name, messages := range map[string][]agent.Message{"nothing came": {asked}, "a call was answered": {asked, {Role: agent.Assistant}, called}, "some of it came": {asked, said}} {
-		got := withStop(slices.Clone(messages))
+		got := withNotes(slices.Clone(messages), []agent.Note{stopNote})
 		last := got[len(got)-1]
 		if last.Role != agent.Assistant || len(last.Notes) != 1 || last.Notes[0].Kind != "stopped" || last.Text() != strings.TrimPrefix(messages[len(messages)-1].Text(), "Who?") {
 			t.Errorf("%s: got %+v, want the note beside what the model wrote", name, got)

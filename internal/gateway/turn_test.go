@@ -337,3 +337,37 @@ func TestRedisOutageIsUnavailableAndEnds(t *testing.T) {
 		t.Errorf("when it is back: got %s", data)
 	}
 }
+
+// TestWhatAnAnswerLacksIsKept: who reads it later learns that a server was not asked, and
+// that it broke off, and so does the model of the next turn.
+func TestWhatAnAnswerLacksIsKept(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.model.script["break"] = []step{func(_ context.Context, _ *model, yield func(agent.Delta, error) bool) {
+		if yield(agent.Delta{Text: "Overdue are: Acme ($1,000), "}, nil) {
+			yield(agent.Delta{}, fault.ServiceDown.New("The model's answer broke off.").Suggest("Ask again."))
+		}
+	}}
+	r.model.script["tickets"] = []step{says("There are 4 open tickets.")}
+	down := []agent.Warning{{Server: "finance", Code: "SERVICE_UNAVAILABLE", Message: "It could not be asked."}}
+	for question, want := range map[string][]string{
+		"break":   {"Overdue are: Acme ($1,000), ", "broken", "The model's answer broke off. Ask again."},
+		"tickets": {"There are 4 open tickets.", "unavailable", "finance: It could not be asked."},
+	} {
+		r.servers.mu.Lock()
+		r.servers.down = map[string][]agent.Warning{"tickets": down}[question]
+		r.servers.mu.Unlock()
+		conversation := conversationOf(t, r.ask(alice, question, ""))
+		var whole struct {
+			Messages []struct {
+				Content string
+				Notes   []struct{ Kind, Text string }
+			}
+		}
+		r.get("/api/conversations/"+conversation, alice, &whole)
+		last := whole.Messages[len(whole.Messages)-1]
+		if last.Content != want[0] || len(last.Notes) != 1 || last.Notes[0].Kind != want[1] || last.Notes[0].Text != want[2] {
+			t.Errorf("%s: stored %+v, want %q", question, whole.Messages, want)
+		}
+	}
+}
