@@ -76,6 +76,25 @@ func TestTurnIsEditedTimedAndCopied(t *testing.T) {
 	}
 }
 
+// A copied answer says that it is wrong, or not all: it is what is sent on.
+func TestCopiedAnswerSaysWhatItLacks(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", turn(object{"type": "text", "text": "Sarah earns $999,000."},
+		object{"type": "service_unavailable", "warnings": []object{{"server": "finance", "message": "It could not be asked."}}},
+		object{"type": "note", "kind": "invented", "text": "This is in no result: $999,000."}, object{"type": "error", "code": "TIMEOUT", "error": "It took too long."}))
+	p.Open(g.URL)
+	eval[bool](p, `(globalThis.copied = [], Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void copied.push(text) } }), true)`)
+	p.ask("Who?")
+	p.Sees("[data-turn=done] [data-answer]", "Sarah earns")
+	p.Click("[data-copy-answer]")
+	p.Sees("#toast", "The answer was copied.")
+	want := "Sarah earns $999,000.\n\nfinance: It could not be asked.\n\nCountersign adds: This is in no result: $999,000.\n\nIt took too long."
+	if got := eval[[]string](p, `copied`); !slices.Equal(got, []string{want}) {
+		t.Errorf("copied %q, want %q", got, want)
+	}
+}
+
 // The look that was chosen stays, whatever the system has.
 func TestThemeIsKept(t *testing.T) {
 	t.Parallel()

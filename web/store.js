@@ -90,6 +90,7 @@ export const needsEnglish = () => language !== "en" && isRehearsal(choice.value 
 export const question = (declared) => (needsEnglish() ? declared : t(declared));
 
 const UNDO_MS = 6000;
+const LEAVE_MS = 3000; // that a deletion may take before the person signs out
 /** @type {Map<string, () => void>} */
 const deletions = new Map(); // those that can still be undone, with what makes them at once
 
@@ -126,8 +127,12 @@ addEventListener("pagehide", () => deletions.forEach((commit) => commit()));
 
 let endStream = () => {};
 
-/** leave ends the stream, and drops what was to be read again, before the person signs out. */
-export const leave = () => (planned.clear(), endStream());
+/** leave ends the stream, drops what was to be read again and deletes what can still be undone, before the person signs out. @returns {Promise<any> | null} null: nothing is waited for */
+export function leave() {
+  planned.clear();
+  endStream();
+  return deletions.size ? Promise.race([Promise.allSettled([...deletions.values()].map((commit) => commit())), new Promise((ends) => setTimeout(ends, LEAVE_MS))]) : null;
+}
 
 /** listen follows what happens to the person's conversations and changes. */
 export function listen() {

@@ -46,6 +46,12 @@ export class Turn {
     return this.parts.peek().filter((part) => part.kind === "text").map((part) => part.text.peek()).join("\n\n");
   }
 
+  /** copied is the answer as it is copied: its texts, and what says that they are wrong or not all. */
+  get copied() {
+    const words = { text: (part) => part.text.peek(), note: (part) => `${t("Countersign adds:")} ${inOurs(`note.${part.type}`, part.text)}`, notice: (part) => (part.type.peek() === "continued" ? "" : part.words.peek()), error: (part) => part.words };
+    return this.parts.peek().map((part) => words[part.kind]?.(part)).filter(Boolean).join("\n\n");
+  }
+
   /** calls are the calls of tools, in their order. */
   get calls() {
     return this.parts.value.filter((part) => part.kind === "call");

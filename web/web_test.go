@@ -246,6 +246,26 @@ func TestSignOut(t *testing.T) {
 	p.Sees("#sign-in", "Sign in")
 }
 
+// What was deleted just before signing out is deleted: with the session ended it cannot be.
+func TestSignOutDeletesWhatWasDeleted(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/conversations", answer(http.StatusOK, object{"conversations": []object{{"id": "c1", "title": "Who is on my team?"}}}))
+	g.on("DELETE /api/conversations/{id}", g.hears(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	g.on("POST /logout", g.hears(func(w http.ResponseWriter, r *http.Request) {
+		g.on("GET /api/user", answer(http.StatusUnauthorized, object{"error": "Unauthorized"}))
+		redirect("/")(w, r)
+	}))
+	p.Open(g.URL)
+	p.Click("[data-conversation=c1] [data-delete]")
+	p.Misses("[data-conversation=c1]")
+	p.Click("#sign-out")
+	p.Sees("#sign-in", "Sign in")
+	if got := g.said(); len(got) != 2 || !strings.HasPrefix(got[0], "DELETE /api/conversations/c1") || !strings.HasPrefix(got[1], "POST /logout") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)

@@ -44,7 +44,7 @@ function footOf(turn, body) {
     el("div", { class: "turn-tools hint" }, () => (done() && turn.ended ? el("time", { datetime: new Date(turn.ended).toISOString() }, moment(turn.ended)) : null), copied, usageOf(turn)));
 }
 
-const textOf = (turn, body) => turn.words || body.innerText;
+const textOf = (turn, body) => (turn.words ? turn.copied : body.innerText);
 
 function usageOf(turn) {
   return el("span", { "data-usage": true, hidden: () => !total(turn.usage.value) }, () => usageWords(turn.usage.value));
