@@ -299,6 +299,21 @@ func TestRequestThatCannotBeShownIsNamed(t *testing.T) {
 	p.Sees("[data-unshown=x7]", "cannot be reached")
 }
 
+// What could not be read is not said to be nothing.
+func TestUnreadInboxSaysSo(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	g.on("GET /api/confirmations", answer(http.StatusServiceUnavailable, object{"error": "Redis", "message": "The store cannot be reached."}))
+	p := newPage(t)
+	p.Open(g.URL + "/#/approvals")
+	p.Sees("[data-changes-problem]", "What waits for your approval could not be read.")
+	p.Misses("section .lead:not([hidden])")
+	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{}}))
+	eval[bool](p, `dispatchEvent(new Event("online"))`)
+	p.Sees("section .lead:not([hidden])", "Nothing waits for you.")
+	p.Misses("[data-changes-problem]:not([hidden])")
+}
+
 func TestApprovalUnderWayElsewhereIsFollowed(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)

@@ -248,9 +248,17 @@ export function see(envelope) {
   return change;
 }
 
-/** learnChanges reads all that waits for this person. */
+/** changesProblem says why what waits could not be read. */
+export const changesProblem = signal("");
+
+/** learnChanges reads all that waits for this person, or says that it could not. */
 export async function learnChanges() {
-  const body = await get("/api/confirmations");
-  for (const item of listOf(body, "confirmations")) see(item);
-  unshown.value = body?.unavailable ?? [];
+  try {
+    const body = await get("/api/confirmations");
+    for (const item of listOf(body, "confirmations")) see(item);
+    unshown.value = body?.unavailable ?? [];
+    changesProblem.value = "";
+  } catch (fault) {
+    changesProblem.value = t("What waits for your approval could not be read. {why}", { why: fault.message });
+  }
 }

@@ -9,6 +9,7 @@ export const words = {
   "The connection was lost.": "Die Verbindung ging verloren.",
   "this change": "diese Änderung",
   "What you can ask could not be listed. {why}": "Was Sie fragen können, ließ sich nicht auflisten. {why}",
+  "What waits for your approval could not be read. {why}": "Was auf Ihre Freigabe wartet, ließ sich nicht lesen. {why}",
   "Your conversations could not be listed. {why}": "Ihre Gespräche ließen sich nicht auflisten. {why}",
   "This does not exist any more, or is not yours.": "Das gibt es nicht mehr, oder es gehört nicht Ihnen.",
   "It could not be opened. {why}": "Es ließ sich nicht öffnen. {why}",

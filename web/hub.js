@@ -54,6 +54,7 @@ function join(port) {
     if (data.stop) return stop();
     ports.add(port);
     for (const event of past) port.postMessage(event);
+    if (!following) state = { state: "opening" }; // how the one before ended is no news of this tab's sign-in
     port.postMessage(state);
     start(data.person);
   };

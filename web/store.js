@@ -13,7 +13,7 @@ import { isRehearsal } from "./turn.js";
 import { language, t } from "./words.js";
 
 export * from "./tools.js";
-export { changeOf, changes, learnChanges, see, unshown, waiting } from "./change.js";
+export { changeOf, changes, changesProblem, learnChanges, see, unshown, waiting } from "./change.js";
 
 /** @typedef {{ userId: string, username: string, name?: string, email?: string, roles?: string[] }} Person */
 
@@ -176,7 +176,7 @@ outcomes.addEventListener("outcome", (event) => {
 
 /** catchUp reads again what may have been missed while the line was lost. */
 export function catchUp() {
-  learnChanges().catch(() => {});
+  learnChanges();
   learnConversations();
   const now = open.peek();
   if (now.id.peek() && !now.running.peek()) now.refresh().catch(() => {});

@@ -187,6 +187,21 @@ func TestTabsShareOneStream(t *testing.T) {
 	}
 }
 
+// A tab that comes after the end of a session, with a new one, hears nothing of that end.
+func TestNewTabDoesNotHearOfAnEndedSession(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/events", answer(http.StatusUnauthorized, object{"error": "Unauthorized"}))
+	p.Open(g.URL)
+	p.Sees("#session-ended", "Sign in again")
+	g.on("GET /api/events", g.happens(make(chan object)))
+	module[bool](p, "events.js", `globalThis.states = []; m.personEvents("u1", { onEvent: () => {}, onState: (state) => states.push(state) }); return true`, nil)
+	p.Until(`states.includes("open")`)
+	if got := eval[string](p, `states.join(" ")`); strings.Contains(got, "gone") {
+		t.Errorf("the new tab hears %q", got)
+	}
+}
+
 func TestStopEndsTheTurn(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)

@@ -3,7 +3,7 @@
 
 import { el } from "../dom.js";
 import { list, signal, untracked } from "../reactive.js";
-import { changeOf, changes, unshown, waiting } from "../store.js";
+import { changeOf, changes, changesProblem, unshown, waiting } from "../store.js";
 import { moment, t } from "../words.js";
 import { cardView } from "./card.js";
 import { reveal } from "./sight.js";
@@ -27,7 +27,8 @@ function inboxView() {
   return el("section", { class: "page-view", "aria-labelledby": "page-title" },
     el("h1", { id: "page-title", tabindex: "-1" }, t("Waiting for your approval")),
     notifyChoice(),
-    el("p", { class: "lead", hidden: () => waiting.value.length + unshown.value.length > 0 }, t("Nothing waits for you. A change that you, a program or an agent asks for in your name comes here, and waits five minutes for your answer.")),
+    el("p", { class: "notice error", role: "alert", "data-changes-problem": true, hidden: () => !changesProblem.value }, () => changesProblem.value),
+    el("p", { class: "lead", hidden: () => waiting.value.length + unshown.value.length > 0 || Boolean(changesProblem.value) }, t("Nothing waits for you. A change that you, a program or an agent asks for in your name comes here, and waits five minutes for your answer.")),
     () => unshown.value.map(namedOnly), cards,
     el("h2", { hidden: () => ended().length === 0 }, t("Answered or expired in the last day")), receipts);
 }
