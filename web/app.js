@@ -375,13 +375,7 @@ bind(at("language"), "onchange", () => speak(at("language").value));
 drawTheme();
 
 for (const way of document.querySelectorAll('a[href="/login"]')) way.addEventListener("click", keepPlace);
-at("sign-out").form.addEventListener("submit", (event) => {
-  sessionStorage.clear();
-  const deleting = store.leave();
-  if (!deleting) return;
-  event.preventDefault(); // with the session ended nothing could be deleted any more
-  deleting.then(() => at("sign-out").form.submit());
-});
+at("sign-out").form.addEventListener("submit", store.leave);
 bind(at("skip"), "onclick", (event) => {
   event.preventDefault(); // its address is none of ours
   (at("composer").hidden ? at("page-title") : at("question"))?.focus();

@@ -127,11 +127,15 @@ addEventListener("pagehide", () => deletions.forEach((commit) => commit()));
 
 let endStream = () => {};
 
-/** leave ends the stream, drops what was to be read again and deletes what can still be undone, before the person signs out. @returns {Promise<any> | null} null: nothing is waited for */
-export function leave() {
+/** leave forgets what is the person's here when they sign out, and ends the stream. What can still be undone is deleted before the form is sent: with the session ended it could not be. @param {any} event */
+export function leave(event) {
+  sessionStorage.clear();
   planned.clear();
   endStream();
-  return deletions.size ? Promise.race([Promise.allSettled([...deletions.values()].map((commit) => commit())), new Promise((ends) => setTimeout(ends, LEAVE_MS))]) : null;
+  if (!deletions.size) return;
+  event.preventDefault();
+  const deleted = Promise.allSettled([...deletions.values()].map((commit) => commit()));
+  Promise.race([deleted, new Promise((ends) => setTimeout(ends, LEAVE_MS))]).then(() => event.target.submit());
 }
 
 /** listen follows what happens to the person's conversations and changes. */
