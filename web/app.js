@@ -327,7 +327,7 @@ async function palette(event) {
   event.preventDefault();
   if (document.querySelector("dialog[open]")) return;
   const { result, typed } = await typedDuring(import("./views/palette.js"));
-  result.openPalette({ ask: (text) => ((location.hash = "#/"), composer.fill(text)) }, typed);
+  result.openPalette({ ask: (text) => (composer.begin(text), newConversation()) }, typed);
 }
 
 // typedDuring is what was typed while a view loads: into a field of its own, so that it is not written where the focus was.

@@ -91,6 +91,7 @@ export const words = {
   "It was refused.": "Es wurde verweigert.",
   "One answer": "Eine Antwort",
   "more follow": "weitere folgen",
+  "of {all} that {name} may see": "von {all}, die {name} sehen darf",
   "of the rows that {name} may see; more follow": "von den Zeilen, die {name} sehen darf; weitere folgen",
   "of the rows that {name} may see, all of them": "von den Zeilen, die {name} sehen darf, alle",
   "{n} values are hidden from you.": "{n} Werte sind Ihnen verborgen.",

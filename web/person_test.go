@@ -285,6 +285,24 @@ func TestTextsOfServersComeIntoTheQuestionBox(t *testing.T) {
 	p.Until(`document.getElementById("question").value === "notes says <i>hello</i>"`)
 }
 
+// Chosen in a conversation, it comes into the box of a new one, and is not lost on the way.
+func TestTextChosenInAConversationBeginsANewOne(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/prompts", answer(http.StatusOK, object{"prompts": []object{{"server": "notes", "name": "greet", "title": "Greet"}}}))
+	g.on("GET /api/prompts/{server}/{prompt}", answer(http.StatusOK, object{"text": "hello"}))
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c7", "messages": []object{{"id": "1", "role": "user", "content": "Before"}}}))
+	p.Open(g.URL + "/#/c/c7")
+	p.Sees("[data-question]", "Before")
+	p.ready()
+	p.Press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	p.Sees("#palette [role=option]", "Text of notes: Greet")
+	p.Press("greet")
+	p.Sees("#palette [aria-selected=true]", "Text of notes: Greet")
+	p.Press("\r")
+	p.Until(`location.hash === "#/" && document.getElementById("question").value === "hello" && !document.querySelector("[data-question]")`)
+}
+
 // A text with blanks asks for them in the page's own fields: what is required must be
 // there, what is empty is not sent, and closing it writes nothing.
 func TestBlanksOfATextAreFilledInThePage(t *testing.T) {

@@ -57,7 +57,7 @@ export async function learnConversations() {
 
 /** openConversation shows a conversation; an empty id is a new one. @param {string} id */
 export function openConversation(id) {
-  if (id && id === open.peek().id.peek()) return opening.peek();
+  if (id && id === open.peek().id.peek() && loaded.has(id)) return opening.peek(); // one that could not be opened is opened again
   const known = id ? loaded.get(id) : undefined;
   const conversation = known ?? new Conversation(id, named);
   if (id) loaded.set(id, conversation);

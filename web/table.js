@@ -94,6 +94,11 @@ export class Table {
     return this.hasNext ? t("{rows} shown, more follow", { rows }) : t("{rows} shown of more; ask again to see the rest", { rows });
   }
 
+  /** partial: there are rows that are not loaded, before or after these. */
+  get partial() {
+    return this.more.value || this.rows.value.length < (this.total.value ?? 0);
+  }
+
   /** filtered: rows that are loaded are left out. */
   get filtered() {
     return this.shown.peek().length < this.rows.peek().length;
@@ -104,7 +109,7 @@ export class Table {
     const count = number(this.rows.peek().length);
     if (this.filtered) return t("{n} of {all} loaded rows", { n: number(this.shown.peek().length), all: count });
     const total = this.total.peek();
-    if (!this.more.peek() && this.rows.peek().length >= (total ?? 0)) return t("{n} rows, complete", { n: count });
+    if (!this.partial) return t("{n} rows, complete", { n: count });
     if (total) return t("{n} of {total}, incomplete", { n: count, total: number(total) });
     return t("{n} of more than {least}, incomplete", { n: count, least: number(this.#read) });
   }

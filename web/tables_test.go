@@ -121,6 +121,10 @@ func TestFileIsForSpreadsheets(t *testing.T) {
 		const rows = [{ title: "One", hire_date: "2024-03-01", changed: "2026-11-25T09:30:00Z", salary: 1234.5, share: 12 }];
 		const fields = { salary: { label: "Yearly pay", unit: "EUR" }, share: { unit: "percent" } };
 		return m.csvOf(new Table({ tool: "x", fields, answer: { rows, more: false } }))`, nil)
+	last := module[string](p, "views/grid.js", `const { Table } = await import("/table.js"); return m.csvOf(new Table({ tool: "x", answer: { rows: [{ title: "One" }], more: false, total: 59 } }))`, nil)
+	if !strings.Contains(last, "# 1 of 59, incomplete") {
+		t.Errorf("the last page alone is no file of all:\n%s", last)
+	}
 	for _, want := range []string{"Yearly pay (EUR)", "(%)", "2024-03-01", "2026-11-25T09:30:00Z", "1234.5", "12"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the file lacks %q:\n%s", want, got)

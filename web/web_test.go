@@ -246,6 +246,20 @@ func TestSignOut(t *testing.T) {
 	p.Sees("#sign-in", "Sign in")
 }
 
+// A conversation that could not be opened once is opened by the next click on it.
+func TestConversationIsOpenedAgainAfterAFailure(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/conversations", answer(http.StatusOK, object{"conversations": []object{{"id": "c1", "title": "Who is on my team?"}}}))
+	g.on("GET /api/conversations/{id}", answer(http.StatusServiceUnavailable, object{"error": "Redis", "message": "The store of conversations cannot be reached."}))
+	p.Open(g.URL + "/#/c/c1")
+	p.Sees("#problem", "It could not be opened.")
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{{"id": "1", "role": "user", "content": "Who is on my team?"}}}))
+	p.Click("[data-conversation=c1] [data-open]")
+	p.Sees("[data-question]", "Who is on my team?")
+	p.Misses("#problem:not([hidden])")
+}
+
 // What was deleted just before signing out is deleted: with the session ended it cannot be.
 func TestSignOutDeletesWhatWasDeleted(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ export function boardOf(table) {
   return () => {
     const state = stateOf(table);
     const lanes = [...Map.groupBy(table.shown.value, (row) => String(row[state.key] ?? ""))].sort(([a], [b]) => rank(a) - rank(b));
-    const note = table.more.value ? el("p", { class: "hint", "data-board-incomplete": true }, t("Drawn from {extent}.", { extent: table.extent })) : null;
+    const note = table.partial ? el("p", { class: "hint", "data-board-incomplete": true }, t("Drawn from {extent}.", { extent: table.extent })) : null;
     return [el("div", { class: "board", "data-board": state.key, tabindex: "0", role: "region", "aria-label": t("Board by {name}", { name: state.label }) }, lanes.map(([value, rows]) => laneView(table, state, value, rows))), note];
   };
 }

@@ -31,7 +31,7 @@ export function chartOf(table, title) {
   return () => {
     const shapes = shapesOf(table.shown.value, table.columns.value);
     const shape = shapes[chosen.value] ?? shapes[0];
-    const note = table.more.value || table.filtered ? el("p", { class: "hint", "data-chart-incomplete": true }, t("Drawn from {extent}.", { extent: table.extent })) : null;
+    const note = table.partial || table.filtered ? el("p", { class: "hint", "data-chart-incomplete": true }, t("Drawn from {extent}.", { extent: table.extent })) : null;
     if (!shape) return el("p", { class: "hint" }, t("These rows make no chart."));
     return el("figure", { class: "chart", "data-chart": shape.kind }, captionOf(shapes, shape, chosen), drawings[shape.kind](shape, title), note);
   };

@@ -18,7 +18,7 @@ const DRAFT = "countersign.draft ";
 export function composerView(host) {
   const [form, field, send, stop] = [at("composer"), at("question"), at("send"), at("stop")];
   const length = () => [...field.value.trim()].length; // characters, as the gateway counts, not UTF-16 units
-  const draftKey = () => `${DRAFT}${me.peek()?.userId} ${open.peek().id.peek()}`; // not found by another person who signs in here
+  const draftKey = (id = open.peek().id.peek()) => `${DRAFT}${me.peek()?.userId} ${id}`; // not found by another person who signs in here
 
   const refresh = () => {
     const count = length();
@@ -86,7 +86,7 @@ export function composerView(host) {
     open.value;
     fill(sessionStorage.getItem(draftKey()) ?? "", false);
   });
-  return { focus: () => field.focus(), fill };
+  return { focus: () => field.focus(), fill, begin: (text) => keepDraft(draftKey(""), text) }; // a conversation that is opened has its draft
 }
 
 function keepDraft(key, text) {

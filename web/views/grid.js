@@ -132,7 +132,7 @@ export async function saveCSV(table) {
 
 /** csvOf writes the rows that are shown; where these are not all, the last line says so. @param {import("../table.js").Table} table */
 export function csvOf(table) {
-  return `\uFEFF${asText(table, ",")}${table.more.peek() || table.filtered ? `\r\n${quoted(`# ${table.extent}`)}` : ""}\r\n`;
+  return `\uFEFF${asText(table, ",")}${table.partial || table.filtered ? `\r\n${quoted(`# ${table.extent}`)}` : ""}\r\n`;
 }
 
 function asText(table, separator) {

@@ -27,9 +27,10 @@ function cameBack(call, envelope) {
   const took = call.took.peek() ? t("{n} ms", { n: number(call.took.peek()) }) : "";
   if (!envelope) return [t("No answer was kept."), took].filter(Boolean).join(" ");
   if (call.state.peek() === "refused") return [t("It was refused."), took].filter(Boolean).join(" ");
-  const { rows: read, more } = readAnswer(envelope);
+  const { rows: read, more, total } = readAnswer(envelope);
   const rows = read ? rowsOf(read.length) : t("One answer");
-  const scope = more ? t("of the rows that {name} may see; more follow", { name: whose() }) : t("of the rows that {name} may see, all of them", { name: whose() });
+  const before = !more && read && read.length < (total ?? 0); // the last page alone
+  const scope = before ? t("of {all} that {name} may see", { all: rowsOf(total), name: whose() }) : more ? t("of the rows that {name} may see; more follow", { name: whose() }) : t("of the rows that {name} may see, all of them", { name: whose() });
   const hidden = hiddenIn(envelope.data ?? envelope.items);
   return [`${rows} ${scope}.`, hidden ? t("{n} values are hidden from you.", { n: number(hidden) }) : t("No value was hidden."), took].filter(Boolean).join(" ");
 }

@@ -25,11 +25,11 @@ export function pageView(id) {
   const busy = signal(false);
   const fields = Object.fromEntries(Object.keys(FILTERS).map((name) => [name, el("input", { type: "search", name, "data-filter": name, autocomplete: "off", maxlength: "200", value: name === "confirmation" ? id : null })]));
   let asked = 0;
+  let query = new URLSearchParams(); // of the search that is shown
   const search = async (before = "") => {
     const mine = ++asked; // the answer to an earlier search may come after this one's
-    const query = new URLSearchParams();
-    for (const [name, field] of Object.entries(fields)) if (field.value.trim()) query.set(name, field.value.trim());
     if (before) query.set("before", before);
+    else query = new URLSearchParams(Object.entries(fields).map(([name, field]) => [name, field.value.trim()]).filter(([, value]) => value));
     busy.value = true;
     problem.value = "";
     try {

@@ -3,7 +3,7 @@
 
 import { at, el, show } from "../dom.js";
 import { computed, effect, list, signal, untracked } from "../reactive.js";
-import { conversations, conversationsProblem, deleteConversation, open, removed, renameConversation, running, toast } from "../store.js";
+import { conversations, conversationsProblem, deleteConversation, open, openConversation, removed, renameConversation, running, toast } from "../store.js";
 import { t } from "../words.js";
 
 const search = signal("");
@@ -43,7 +43,7 @@ function groupOf(time) {
 export function sidebarView() {
   at("search").addEventListener("input", (event) => (search.value = event.target.value));
   list(at("conversations"), () => lines.value, (line) => line.id, (line) => (line().group ? heading(line().group) : itemView(line)));
-  effect(() => show(at("search-field"), (conversations.value?.length ?? 0) > 5));
+  effect(() => show(at("search-field"), (conversations.value?.length ?? 0) > 5 || Boolean(search.value)));
   effect(() => {
     const none = conversations.value && !shown.value.length ? (search.value ? t("No conversation has that in its title.") : t("Your conversations appear here.")) : "";
     at("conversations-note").textContent = conversationsProblem.value || none;
@@ -62,7 +62,7 @@ function lineOf(item) {
   const { id } = item();
   const title = () => titleOf(item());
   return [
-    el("a", { href: `#/c/${encodeURIComponent(id)}`, "data-open": true, title, "aria-current": () => (open.value.id.value === id ? "page" : null) },
+    el("a", { href: `#/c/${encodeURIComponent(id)}`, "data-open": true, title, onclick: () => open.peek().id.peek() === id && openConversation(id), "aria-current": () => (open.value.id.value === id ? "page" : null) },
       el("bdi", {}, () => titleOf(item())), el("span", { class: "busy-dot", hidden: () => !running.value.has(id), role: "img", "aria-label": t("is being answered") })),
     el("button", { type: "button", class: "quiet", "data-rename": true, "aria-label": () => t('Rename "{title}"', { title: title() }), title: t("Rename"), onclick: () => (renaming.value = id) }, "✎"),
     el("button", { type: "button", class: "quiet", "data-delete": true, "aria-label": () => t('Delete "{title}"', { title: title() }), title: t("Delete"), onclick: (event) => removeItem(id, title(), event.currentTarget) }, "×"),
