@@ -82,9 +82,9 @@ func (s *server) fault(err error) *fault.Error {
 func (s *server) rejection(r mcpsession.Rejected) *fault.Error {
 	switch r.Status {
 	case http.StatusRequestEntityTooLarge:
-		return fault.ValidationError.New("The input is larger than the %s service accepts.", s.Name).Instruct("Send a smaller input.")
+		return fault.ValidationError.New("The input is larger than the %s service accepts. The call was not run.", s.Name).Instruct("Send a smaller input.")
 	case http.StatusTooManyRequests:
-		return fault.TooManyRequests.New("The %s service got too many of your requests.", s.Name)
+		return fault.TooManyRequests.New("The %s service got too many requests. The call was not run.", s.Name).Suggest("Wait a moment and ask for it again.")
 	}
 	return fault.ServiceDown.New("The %s service did not take the request.", s.Name)
 }

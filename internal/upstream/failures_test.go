@@ -134,6 +134,8 @@ func TestFailedCallIsRepeatedOnce(t *testing.T) {
 		"the rest of a time": {tool: "read", ends: []error{errReset, errReset}, took: 4 * time.Second, sent: 2, code: "TIMEOUT", all: 5 * time.Second},
 		"too large":          {tool: "read", ends: []error{mcpsession.ErrTooLarge}, sent: 1, code: "OPERATION_FAILED"},
 		"rejected":           {tool: "read", ends: []error{mcpsession.Rejected{Status: 403}}, sent: 1, code: "SERVICE_UNAVAILABLE"},
+		"one too many":       {tool: "add", ends: []error{mcpsession.Rejected{Status: 429}}, sent: 1, code: "RATE_LIMITED"},
+		"a conflict":         {tool: "add", ends: []error{mcpsession.Rejected{Status: 409}}, sent: 1, code: "OUTCOME_UNKNOWN"},
 		"busy":               {tool: "read", ends: []error{mcpsession.ErrBusy}, sent: 1, code: "BUSY"},
 	} {
 		t.Run(name, func(t *testing.T) {

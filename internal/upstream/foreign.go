@@ -222,7 +222,7 @@ func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMes
 		e.u.sent.remove(record.ID)
 		return refusal(e.s.fault(err))
 	case err != nil:
-		return nil, e.s.fault(err) // sent: the outcome is unknown
+		return nil, fault.ServiceDown.New("The answer was lost.").Because(err) // sent: no other kind of fault may end it without a receipt
 	}
 	if f := o.Fault(); f != nil {
 		return result.EncodeEnvelope(o), f

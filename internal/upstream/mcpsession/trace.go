@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// ErrNotSent marks the error of a call that did not reach its server. Any other
-// error leaves it unknown whether the server carried the call out.
+// ErrNotSent marks the error of a call that did not reach its server, or that the server
+// did not begin. Any other error leaves it unknown whether the server carried the call out.
 var ErrNotSent = errors.New("the call was not sent")
 
 // NotSent marks the error of a call as [ErrNotSent], in one line.
@@ -43,10 +43,18 @@ var ErrHost = errors.New("the host could not make the request")
 var ErrTooLarge = errors.New("the answer is larger than allowed")
 
 // Rejected is the error of a call that the server answered with an HTTP status of
-// 4xx, and so with no result. The server works; it did not take this call.
+// 4xx, and so with no result. The server works; it did not take this call. It is an
+// [ErrNotSent] where the status says that nothing was run.
 type Rejected struct{ Status int }
 
 func (r Rejected) Error() string { return fmt.Sprintf("the server answered %d", r.Status) }
+
+// Is reports whether target is ErrNotSent, and the call was turned away, was too large
+// or was one too many.
+func (r Rejected) Is(target error) bool {
+	declined := r.Status == http.StatusRequestEntityTooLarge || r.Status == http.StatusTooManyRequests
+	return target == ErrNotSent && (declined || turnedAway(r.Status))
+}
 
 // trace records how far the request of one call came.
 type trace struct {
@@ -132,11 +140,8 @@ func turnedAway(status int) bool {
 // Refusal is the error of a call outside of a session that its server answered with
 // a status of 4xx and no JSON-RPC error, or nil. It is like that of [Pool.Call].
 func Refusal(status int, body []byte) error {
-	switch {
-	case !refuses(status, func() []byte { return body }):
+	if !refuses(status, func() []byte { return body }) {
 		return nil
-	case turnedAway(status):
-		return errors.Join(ErrNotSent, Rejected{status})
 	}
 	return Rejected{status}
 }
