@@ -279,11 +279,12 @@ func (executor) Find(context.Context, access.Owner, confirm.ID) (json.RawMessage
 	return nil, false, nil
 }
 
-// definition is the digest of the tool as its server defines it.
+// definition is the digest of the tool as its server defines it, and of how that server is
+// reached: another one may have the name later.
 func definition(r route) string {
 	encoded, err := json.Marshal(r.tool)
 	if err != nil { // schemas were encoded by us
 		return ""
 	}
-	return confirm.Digest(encoded)
+	return confirm.Digest(append(encoded, r.server.Key...))
 }
