@@ -9,38 +9,34 @@ import (
 // Prompts lists at most max prompts of the server, in the session of a key, and its
 // instructions. A server without prompts has none.
 func (p *Pool) Prompts(ctx context.Context, key string, max int) (prompts []*mcp.Prompt, instructions string, err error) {
-	s, _, err := p.acquire(ctx, key)
-	if err != nil {
-		return nil, "", err
-	}
-	about := s.InitializeResult()
-	if about == nil || about.Capabilities == nil || about.Capabilities.Prompts == nil {
-		p.release(s, true)
-		if about != nil {
-			instructions = about.Instructions
+	err = p.use(ctx, key, func(ctx context.Context, s *session) error {
+		prompts, instructions = nil, ""
+		about := s.InitializeResult()
+		if about == nil {
+			return nil
 		}
-		return nil, instructions, nil
-	}
-	for one, err := range s.Prompts(ctx, nil) {
-		if err != nil {
-			p.release(s, isServerError(err))
-			return nil, "", err
+		instructions = about.Instructions
+		if about.Capabilities == nil || about.Capabilities.Prompts == nil {
+			return nil
 		}
-		if prompts = append(prompts, one); len(prompts) == max {
-			break
+		for one, err := range s.Prompts(ctx, nil) {
+			if err != nil {
+				return err
+			}
+			if prompts = append(prompts, one); len(prompts) == max {
+				break
+			}
 		}
-	}
-	p.release(s, true)
-	return prompts, about.Instructions, nil
+		return nil
+	})
+	return prompts, instructions, err
 }
 
 // Prompt gets a prompt of the server.
-func (p *Pool) Prompt(ctx context.Context, key, name string, args map[string]string) (*mcp.GetPromptResult, error) {
-	s, _, err := p.acquire(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	got, err := s.GetPrompt(ctx, &mcp.GetPromptParams{Name: name, Arguments: args})
-	p.release(s, err == nil || isServerError(err))
+func (p *Pool) Prompt(ctx context.Context, key, name string, args map[string]string) (got *mcp.GetPromptResult, err error) {
+	err = p.use(ctx, key, func(ctx context.Context, s *session) error {
+		got, err = s.GetPrompt(ctx, &mcp.GetPromptParams{Name: name, Arguments: args})
+		return err
+	})
 	return got, err
 }

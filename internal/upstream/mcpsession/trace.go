@@ -61,7 +61,11 @@ type trace struct {
 	sent     atomic.Bool  // it may have reached the server
 	status   atomic.Int32 // HTTP status of its answer
 	tooLarge atomic.Bool  // its answer was above the limit
+	stateful bool         // it was sent in a session that the server keeps, too
 }
+
+// forgotten reports whether the server no longer knows the session of the request.
+func (t *trace) forgotten() bool { return t.stateful && t.status.Load() == http.StatusNotFound }
 
 // explain adds to the error of a call what the server did answer.
 func (t *trace) explain(err error) error {
