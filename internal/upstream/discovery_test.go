@@ -8,6 +8,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/mcpfile"
 	"countersign.dev/internal/result"
 )
 
@@ -83,6 +84,35 @@ func TestFloodOfChangesIsFollowedInPart(t *testing.T) {
 		synctest.Wait()
 		if want := 1 + changesBurst + 1; n.asked != want {
 			t.Errorf("after the period: it was asked %d times, want %d", n.asked, want)
+		}
+	})
+}
+
+// TestSilentServerAnswersForItsOwnNamesAlone: what another server has, or none, is not
+// said to be on it, and nothing of it is said to those who may use none of its tools.
+func TestSilentServerAnswersForItsOwnNamesAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := func(func()) Adapter { return &listedServer{silent: true} }
+		u := New([]Server{
+			{Name: "silent", Foreign: silent, Rules: freely(nil)},
+			{Name: "guarded", Foreign: silent, Rules: mcpfile.Rules{Roles: []string{"guard"}}},
+			{Name: "other", Foreign: silent, Rules: mcpfile.Rules{Roles: []string{"employee"}}},
+			{Name: "notes", Foreign: func(func()) Adapter { return &scriptedServer{} }, Rules: freely(nil)},
+		}, Options{Audit: &memorySink{}})
+		defer u.Close()
+		for name, want := range map[string]string{
+			"nope": "", "hr.list": "", "notes.nope": "", "silently.read": "", "guarded.read": "", "silent.read": "silent", "other.add": "other",
+		} {
+			f, code := u.Call(caller(access.SurfaceAPI), name, nil).Fault(), fault.UnknownTool.Name
+			if want != "" {
+				code = fault.ServiceDown.Name
+			}
+			if f == nil || f.Code.Name != code || want != "" && f.Details["server"] != want {
+				t.Errorf("%s: got %v, want %s of %q", name, f, code, want)
+			}
+		}
+		if o := u.Call(caller(access.SurfaceAPI), "notes.read", nil); o.Fault() != nil {
+			t.Errorf("notes.read: got %v", o.Fault())
 		}
 	})
 }

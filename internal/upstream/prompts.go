@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
@@ -97,7 +96,7 @@ func (t Texts) prompt(ctx context.Context, who *access.Principal, server, name s
 }
 
 func offersPrompts(s *server, who *access.Principal) bool {
-	return s.foreign() && slices.ContainsFunc(s.Rules.Roles, func(role string) bool { return who.HasAny(access.Role(role)) })
+	return s.foreign() && hasOne(who, s.Rules.Roles)
 }
 
 // asking asks the server within the deadline of a call that reads. One that offers

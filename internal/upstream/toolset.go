@@ -19,7 +19,7 @@ func (u *Upstream) Tools(ctx context.Context) agent.Toolset {
 	if err != nil {
 		return agent.Toolset{}
 	}
-	down := u.refresh(ctx)
+	down := u.refresh(ctx, u.registry().servers)
 	now := u.registry()
 	set := agent.Toolset{Down: now.warnings(down)}
 	for _, name := range now.names {
@@ -36,8 +36,10 @@ func (u *Upstream) Tools(ctx context.Context) agent.Toolset {
 	return set
 }
 
-func mayCall(who *access.Principal, t result.ToolInfo) bool {
-	return slices.ContainsFunc(t.Roles, func(role string) bool { return who.HasAny(access.Role(role)) })
+func mayCall(who *access.Principal, t result.ToolInfo) bool { return hasOne(who, t.Roles) }
+
+func hasOne(who *access.Principal, roles []string) bool {
+	return slices.ContainsFunc(roles, func(role string) bool { return who.HasAny(access.Role(role)) })
 }
 
 func firstSentence(text string) string {
@@ -58,10 +60,9 @@ func (n *snapshot) warnings(down map[string]error) []agent.Warning {
 	return list
 }
 
-// refresh makes every tool list usable that can be, all servers at once, and
+// refresh makes every tool list of these servers usable that can be, all at once, and
 // returns those that could not be asked.
-func (u *Upstream) refresh(ctx context.Context) map[string]error {
-	servers := u.registry().servers
+func (u *Upstream) refresh(ctx context.Context, servers []*server) map[string]error {
 	errs := make([]error, len(servers))
 	var asked sync.WaitGroup
 	for i, s := range servers {
@@ -77,22 +78,50 @@ func (u *Upstream) refresh(ctx context.Context) map[string]error {
 	return down
 }
 
-// find fetches tool lists only when no known list has the tool.
+// find fetches tool lists only when no known list has the tool, and only those of
+// servers that may have it.
 func (u *Upstream) find(ctx context.Context, name string) (route, error) {
 	if r, ok := u.registry().routes[name]; ok {
 		return r, nil
 	}
-	down := u.refresh(ctx)
-	now := u.registry()
-	if r, ok := now.routes[name]; ok {
+	who, err := access.From(ctx)
+	if err != nil {
+		return route{}, err
+	}
+	possible := slices.DeleteFunc(slices.Clone(u.registry().servers), func(s *server) bool { return !mayHave(s, name) })
+	down := u.refresh(ctx, possible)
+	if r, ok := u.registry().routes[name]; ok {
 		return r, nil
 	}
-	for _, s := range now.servers {
-		if err := down[s.Name]; err != nil { // the tool may be on a server that never answered
+	for _, s := range possible {
+		if err := down[s.Name]; err != nil && mayServe(s, who) { // the tool may be on a server that never answered
 			return route{}, s.fault(err).With("tool", name)
 		}
 	}
 	return route{}, fault.UnknownTool.New("No tool is called %q.", name).With("tool", name)
+}
+
+// mayHave reports whether a tool may be on the server, by its offered name: those of
+// foreign servers begin with the server's.
+func mayHave(s *server, name string) bool {
+	if !s.foreign() {
+		return !strings.Contains(name, ".")
+	}
+	return strings.HasPrefix(name, s.Name+".")
+}
+
+// mayServe reports whether a person may call a tool of the server, whatever tools it has.
+// Our own say for whom each of theirs is.
+func mayServe(s *server, who *access.Principal) bool {
+	if !s.foreign() || hasOne(who, s.Rules.Roles) {
+		return true
+	}
+	for _, t := range s.Rules.Tools {
+		if hasOne(who, t.Roles) {
+			return true
+		}
+	}
+	return false
 }
 
 // offered is the tool as a model gets it.
