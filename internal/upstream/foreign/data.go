@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,18 +31,54 @@ func fits(data []byte) bool {
 	return len(data) <= maxData && (len(data) <= maxTokens || new(tokens.Counter).Count(string(data)) <= maxTokens)
 }
 
-// structuredOf returns the structured content as JSON. The text copy has the
-// server's own spelling of numbers, which the SDK decoded to floats, so it is
-// taken where it says the same.
-func structuredOf(answer *mcp.CallToolResult, text string) (json.RawMessage, error) {
+// longNumbers is said of data that came as floats.
+const longNumbers = "Whole numbers of more than 15 digits may be inexact in this answer."
+
+// structuredOf returns the structured content as JSON, and what its reader must know of
+// it. The text copy has the server's own spelling of numbers, which the SDK decoded to
+// floats, so it is taken where it says the same.
+func structuredOf(answer *mcp.CallToolResult, text string) (data json.RawMessage, remark string, err error) {
 	if len(answer.Content) == 1 && copies(text, answer.StructuredContent) {
-		return json.RawMessage(text), nil
+		return json.RawMessage(text), "", nil
 	}
-	data, err := json.Marshal(answer.StructuredContent)
-	if err != nil {
-		return nil, errors.New("its structured content is not JSON")
+	if data, err = json.Marshal(answer.StructuredContent); err != nil {
+		return nil, "", errors.New("its structured content is not JSON")
 	}
-	return data, nil
+	if inexact(answer.StructuredContent) {
+		remark = longNumbers
+	}
+	return data, remark, nil
+}
+
+// inexact reports whether a value has whole numbers that floats may have changed.
+func inexact(value any) bool {
+	const exact = 1 << 53
+	switch v := value.(type) {
+	case float64:
+		return math.Abs(v) >= exact
+	case []any:
+		return slices.ContainsFunc(v, inexact)
+	case map[string]any:
+		for _, one := range v {
+			if inexact(one) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// remarked is an outcome of data with a remark, if there is one.
+func remarked(o result.Outcome, remark string) result.Outcome {
+	if remark == "" || o.Fault() != nil {
+		return o
+	}
+	page := result.Page{Returned: 1}
+	if o.Page() != nil {
+		page = *o.Page()
+	}
+	page.Remark = remark
+	return result.Success(o.Data(), &page, "")
 }
 
 // copies reports whether a text is strict JSON of the same value.

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -44,10 +45,14 @@ func (s *Server) wrap(answer *mcp.CallToolResult) result.Outcome {
 	case answer.StructuredContent == nil:
 		return textOutcome(text, parts)
 	}
-	data, err := structuredOf(answer, text)
+	data, remark, err := structuredOf(answer, text)
 	if err != nil {
 		return result.Failed(fmt.Errorf("answer of server %s: %w", s.o.Name, err))
 	}
+	return remarked(dataOutcome(data), remark)
+}
+
+func dataOutcome(data json.RawMessage) result.Outcome {
 	if rows := rowsIn(data); rows != nil {
 		return rowsOutcome(rows)
 	}
