@@ -23,7 +23,7 @@ func (s *server) retries(r route, err error) bool {
 		return false
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, mcpsession.ErrTooLarge):
 		return false
-	case errors.Is(err, mcpsession.ErrBusy), errors.Is(err, mcpsession.ErrHost), errors.As(err, new(mcpsession.Rejected)):
+	case errors.Is(err, mcpsession.ErrBusy), errors.Is(err, mcpsession.ErrHost), errors.Is(err, mcpsession.ErrUnreadable), errors.As(err, new(mcpsession.Rejected)):
 		return false
 	}
 	return true
@@ -68,6 +68,8 @@ func (s *server) fault(err error) *fault.Error {
 		return s.rejection(rejected).With("server", s.Name).Because(err)
 	case errors.Is(err, mcpsession.ErrTooLarge):
 		return fault.OperationFailed.New("The answer of the %s service is larger than the gateway reads.", s.Name).Suggest("Narrow the request or ask for fewer rows.").With("server", s.Name).Because(err)
+	case errors.Is(err, mcpsession.ErrUnreadable):
+		return fault.OperationFailed.New("The %s service gave an answer that is no valid answer of MCP.", s.Name).Suggest("Tell your administrator. Another call of the tool may have the same answer.").With("server", s.Name).Because(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.Timeout.New("The %s service did not answer in time.", s.Name).With("server", s.Name).Because(err)
 	case errors.Is(err, context.Canceled) && s.up.life.Err() == nil: // else Close has ended the call

@@ -133,6 +133,7 @@ func TestFailedCallIsRepeatedOnce(t *testing.T) {
 		"no time left":       {tool: "read", ends: []error{errReset}, took: 4800 * time.Millisecond, sent: 1, code: "SERVICE_UNAVAILABLE", all: 5 * time.Second},
 		"the rest of a time": {tool: "read", ends: []error{errReset, errReset}, took: 4 * time.Second, sent: 2, code: "TIMEOUT", all: 5 * time.Second},
 		"too large":          {tool: "read", ends: []error{mcpsession.ErrTooLarge}, sent: 1, code: "OPERATION_FAILED"},
+		"no result":          {tool: "read", ends: []error{mcpsession.ErrUnreadable}, sent: 1, code: "OPERATION_FAILED"},
 		"rejected":           {tool: "read", ends: []error{mcpsession.Rejected{Status: 403}}, sent: 1, code: "SERVICE_UNAVAILABLE"},
 		"one too many":       {tool: "add", ends: []error{mcpsession.Rejected{Status: 429}}, sent: 1, code: "RATE_LIMITED"},
 		"a conflict":         {tool: "add", ends: []error{mcpsession.Rejected{Status: 409}}, sent: 1, code: "OUTCOME_UNKNOWN"},

@@ -42,6 +42,7 @@ type notes struct {
 	lose  bool // the connection breaks after a call was received
 
 	garbage func(w http.ResponseWriter, tool string) bool // answers a call instead, or not
+	result  string                                        // of every call, in place of what its tool gives
 }
 
 func newNotes(t *testing.T, v version) *notes {
@@ -70,6 +71,7 @@ func (n *notes) serve(w http.ResponseWriter, r *http.Request, rpc http.Handler, 
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	var call struct {
+		ID     json.RawMessage
 		Method string
 		Params struct {
 			Name      string
@@ -88,12 +90,17 @@ func (n *notes) serve(w http.ResponseWriter, r *http.Request, rpc http.Handler, 
 	if call.Method == "tools/call" {
 		n.mu.Lock()
 		n.calls = append(n.calls, call.Params.Name+" "+string(call.Params.Arguments))
-		lose, garbage := n.lose, n.garbage
+		lose, garbage, literal := n.lose, n.garbage, n.result
 		n.mu.Unlock()
 		if lose {
 			panic(http.ErrAbortHandler)
 		}
 		if garbage != nil && garbage(w, call.Params.Name) {
+			return
+		}
+		if literal != "" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+string(call.ID)+`,"result":`+literal+`}`)
 			return
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/upstream"
 )
@@ -97,6 +98,32 @@ func TestServerThatSpeaksGarbageIsUnavailable(t *testing.T) {
 			wantsOthersToWork(t, u)
 		})
 	}
+}
+
+// TestAnswerThatIsNoResultOfMCPFailsAlone: the call is not repeated, its session goes on,
+// and of a change it is not known whether it was made.
+func TestAnswerThatIsNoResultOfMCPFailsAlone(t *testing.T) {
+	bothVersions(t, func(t *testing.T, v version) {
+		n := newNotes(t, v)
+		u := host(t, upstream.Options{}, n)
+		id := u.Call(writer, "notes.create", nil).Pending().ID
+		n.answer(`{"content":[{"type":"weird"}]}`)
+		o := u.Call(writer, "notes.search", nil)
+		if o.Code() != "OPERATION_FAILED" || !strings.Contains(o.Fault().Message, "notes") || !strings.Contains(o.Fault().Message, "MCP") || len(n.received()) != 1 {
+			t.Errorf("got %s after %v, want after one call that the answer is none of MCP", result.EncodeEnvelope(o), n.received())
+		}
+		if o := u.Answer(writer, id, true, ""); o.Code() != "OUTCOME_UNKNOWN" || len(n.received()) != 2 {
+			t.Errorf("a change: got %s after %v", o.Code(), n.received())
+		}
+		n.answer("")
+		wantsOthersToWork(t, u)
+	})
+}
+
+func (n *notes) answer(literal string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.result = literal
 }
 
 // say makes the server answer the tool search with a text.

@@ -125,11 +125,11 @@ func (s *server) deadline(r route) time.Duration {
 // count passes the end of a call to breaker and meter. Only a fault of the server
 // counts against it. ctx is the caller's own: when it ended first, the server is
 // not at fault, nor is it when the host could not ask it, when it rejected the
-// call, or when it answered more than the host reads.
+// call, or when its answer is larger or other than what the host reads.
 func (s *server) count(ctx context.Context, r route, now time.Time, took time.Duration, err error, probe bool) {
 	sig := breaker.Answered
 	switch {
-	case err == nil, errors.As(err, new(mcpsession.Rejected)), errors.Is(err, mcpsession.ErrTooLarge):
+	case err == nil, errors.As(err, new(mcpsession.Rejected)), errors.Is(err, mcpsession.ErrTooLarge), errors.Is(err, mcpsession.ErrUnreadable):
 	case ctx.Err() != nil || errors.Is(err, mcpsession.ErrBusy) || errors.Is(err, mcpsession.ErrHost):
 		sig = breaker.None
 	default:

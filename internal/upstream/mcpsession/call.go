@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -77,8 +78,22 @@ func (p *Pool) once(ctx context.Context, t *trace, key string, exchange func(con
 	}
 	t.sent.Store(!p.o.Traced)
 	t.stateful = s.ID() != ""
-	err = exchange(ctx, s)
-	works := err == nil || ctx.Err() != nil && !errors.Is(err, errHung) || !t.rejected() && (isServerError(err) || errors.As(err, new(Rejected)))
+	if err = exchange(ctx, s); t.answered(ctx, err) && s.alive(ctx) {
+		err = errors.Join(ErrUnreadable, err)
+	}
+	works := err == nil || errors.Is(err, ErrUnreadable) || ctx.Err() != nil && !errors.Is(err, errHung) || !t.rejected() && (isServerError(err) || errors.As(err, new(Rejected)))
 	p.release(s, works)
 	return fresh, err
+}
+
+// pingTimeout is how long a session has to show that it works.
+const pingTimeout = time.Second
+
+// alive reports whether the session works after an exchange that failed. An answer that
+// cannot be decoded leaves it so, and the SDK has no type for that.
+func (s *session) alive(ctx context.Context) bool {
+	bounded, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	err := s.Ping(withTrace(bounded, new(trace)), nil)
+	return err == nil || isServerError(err) || errors.As(err, new(Rejected))
 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // ErrNotSent marks the error of a call that did not reach its server, or that the server
@@ -41,6 +42,10 @@ var ErrHost = errors.New("the host could not make the request")
 // ErrTooLarge marks the error of a call whose answer is above the host's limit.
 // The server answered.
 var ErrTooLarge = errors.New("the answer is larger than allowed")
+
+// ErrUnreadable marks the error of a call that the server answered with something that is
+// no result of the protocol. The session works.
+var ErrUnreadable = errors.New("the answer is no result of MCP")
 
 // Rejected is the error of a call that the server answered with an HTTP status of
 // 4xx, and so with no result. The server works; it did not take this call. It is an
@@ -76,6 +81,14 @@ func (t *trace) explain(err error) error {
 		return errors.Join(Rejected{int(status)}, err)
 	}
 	return err
+}
+
+// answered reports whether an exchange may have failed on its answer: the errors of a call
+// that has ended, of the transport and of the server itself have types of their own.
+func (t *trace) answered(ctx context.Context, err error) bool {
+	status := t.status.Load()
+	return err != nil && ctx.Err() == nil && t.sent.Load() && !t.tooLarge.Load() && (status == 0 || status == http.StatusOK) &&
+		!errors.Is(err, mcp.ErrConnectionClosed) && !errors.As(err, new(*jsonrpc.Error))
 }
 
 // Limit bounds the bytes of an answer's body. Reading more is ErrTooLarge, for
