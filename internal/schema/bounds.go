@@ -9,7 +9,7 @@ import (
 // replaced by what it refers to: so many are evaluated for one value at most.
 const maxWork = 10_000
 
-var errUnbounded = errors.New("the schema refers to itself, or is larger than is evaluated")
+var errUnbounded = errors.New("the schema refers to itself or to another document, or is larger than is evaluated")
 
 // bounded returns an error for a schema that can be made to take long: one that
 // refers to itself, that branches into too many copies of its parts, or whose

@@ -89,7 +89,8 @@ func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err err
 	if s.foreign() && err == nil && u.o.Pins != nil {
 		tools, held = u.o.Pins.Check(s.Name, tools)
 	}
-	now, schemas, shown := u.o.Now(), schemasOf(s, tools), tools
+	now, shown := u.o.Now(), tools
+	schemas, unchecked := schemasOf(s, tools)
 	var repeats map[string]bool
 	var envelopes map[string]*envelope.Foreign
 	if s.foreign() {
@@ -110,6 +111,12 @@ func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err err
 		if len(held) > 0 && !maps.Equal(held, l.held) {
 			u.o.Log.Warn("tools are held back until their definitions are accepted", "server", s.Name, "tools", held)
 		}
+		for tool, why := range unchecked {
+			if l.unchecked[tool] != why {
+				u.o.Log.Warn("the arguments of a tool are checked by its server alone", "server", s.Name, "tool", tool, "error", why)
+			}
+		}
+		l.unchecked = unchecked
 		l.tools, l.schemas, l.repeats, l.envelopes, l.held, l.retry = shown, schemas, repeats, envelopes, held, time.Time{}
 		if l.version == version {
 			l.fetched = now
@@ -263,20 +270,26 @@ func foreignSchema(t result.ToolInfo) (*schema.Schema, error) {
 }
 
 // schemasOf compiles the schemas of a list of tools, once for each fetch. What
-// does not compile is left to its server.
-func schemasOf(s *server, tools []result.ToolInfo) map[string]*schema.Schema {
-	compiled := make(map[string]*schema.Schema, len(tools))
-	for _, t := range tools {
-		compile := SchemaOf
-		if s.foreign() {
-			compile = foreignSchema
-		}
-		if one, err := compile(t); err == nil {
-			compiled[t.Name] = one
-		}
+// does not compile is left to its server; unchecked says why.
+func schemasOf(s *server, tools []result.ToolInfo) (compiled map[string]*schema.Schema, unchecked map[string]string) {
+	compile := SchemaOf
+	if s.foreign() {
+		compile = foreignSchema
 	}
-	return compiled
+	compiled, unchecked = make(map[string]*schema.Schema, len(tools)), make(map[string]string)
+	for _, t := range tools {
+		one, err := compile(t)
+		if err != nil {
+			unchecked[t.Name] = fault.Clip(err.Error(), maxWhy)
+			continue
+		}
+		compiled[t.Name] = one
+	}
+	return compiled, unchecked
 }
+
+// maxWhy bounds the bytes of the reason why a schema does not compile, which quotes it.
+const maxWhy = 500
 
 // envelopesOf describes the answers of a foreign server's tools, once for each fetch. Of a tool
 // that is missing nothing can be said.

@@ -3,6 +3,8 @@ package upstream
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +44,8 @@ func TestToolsAreOfferedWithACheckOfTheirArguments(t *testing.T) {
 		if c.own {
 			s.answers = silent{}
 		}
-		offered := route{server: s, tool: result.ToolInfo{Name: c.name}, schema: schemasOf(s, tools)[c.name]}.offered()
+		checked, _ := schemasOf(s, tools)
+		offered := route{server: s, tool: result.ToolInfo{Name: c.name}, schema: checked[c.name]}.offered()
 		if (offered.Arguments != nil) != c.checked {
 			t.Errorf("%+v: checked is %v", c, offered.Arguments != nil)
 			continue
@@ -52,6 +55,36 @@ func TestToolsAreOfferedWithACheckOfTheirArguments(t *testing.T) {
 		}
 		if _, err := offered.Arguments.Wrong(json.RawMessage(c.args)); (err != nil) != c.wrong {
 			t.Errorf("%+v: got %v", c, err)
+		}
+	}
+}
+
+// TestToolsWhoseArgumentsAreLeftToTheirServerAreLoggedOnce with the reason, however often
+// their list is read.
+func TestToolsWhoseArgumentsAreLeftToTheirServerAreLoggedOnce(t *testing.T) {
+	var out strings.Builder
+	u := New([]Server{{Name: "notes", Foreign: func(func()) Adapter { return fixedTools{} }}}, Options{Log: slog.New(slog.NewTextHandler(&out, nil))})
+	s := u.registry().servers[0]
+	defer u.Close()
+	values := strings.Repeat("1,", 20_000)
+	tools := map[string]struct{ schema, why string }{
+		"checked":   {schema: `{"type":"object","properties":{"a":{"type":"integer"}}}`},
+		"lookahead": {`{"properties":{"a":{"pattern":"(?=x)y"}}}`, "regex"},
+		"unknown":   {`{"properties":{"a":{"type":"wat"}}}`, "/properties/a/type"},
+		"large":     {`{"properties":{"a":{"enum":[` + values + `2]}}}`, "larger than is evaluated"},
+		"remote":    {`{"properties":{"a":{"$ref":"http://localhost/x.json"}}}`, "another document"},
+	}
+	var list []result.ToolInfo
+	for name, tool := range tools {
+		list = append(list, result.ToolInfo{Name: name, InputSchema: json.RawMessage(tool.schema)})
+	}
+	for range 3 {
+		u.keep(s, u.registry().lists["notes"].version, list, nil)
+	}
+	for name, tool := range tools {
+		lines := slices.DeleteFunc(strings.Split(out.String(), "\n"), func(line string) bool { return !strings.Contains(line, "tool="+name+" ") })
+		if tool.why == "" && len(lines) != 0 || tool.why != "" && (len(lines) != 1 || !strings.Contains(lines[0], "server=notes") || !strings.Contains(lines[0], tool.why)) {
+			t.Errorf("%s: got %.500q, want %q once", name, lines, tool.why)
 		}
 	}
 }
