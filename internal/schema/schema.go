@@ -20,7 +20,7 @@ import (
 // Options are what a schema itself does not say.
 type Options struct {
 	Formats   bool             // dates and UUIDs are checked too
-	Bounded   bool             // a schema that can be made to take long is refused
+	Bounded   bool             // it is from elsewhere: one that can be made to take long is refused, and patterns of another language are left out
 	LongTexts bool             // a text has the schema's own limit, or none
 	Words     map[string]Words // by field
 }
@@ -31,6 +31,7 @@ type Schema struct {
 	flat      *flat.Object // nil: the validator decides alone
 	words     map[string]Words
 	longTexts bool
+	left      []string       // patterns that are not checked
 	limits    map[string]int // the longest text of a field, in characters, where the schema says it
 }
 
@@ -49,10 +50,12 @@ func Compile(encoded []byte, o Options) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	var left []string
 	if o.Bounded {
 		if err := bounded(plain); err != nil {
 			return nil, err
 		}
+		left = withoutForeignPatterns(plain)
 	}
 	if err := compiler.AddResource("input.json", plain); err != nil {
 		return nil, err
@@ -61,8 +64,12 @@ func Compile(encoded []byte, o Options) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{compiled, flatOf(compiled, o.LongTexts), o.Words, o.LongTexts, textLimits(compiled)}, nil
+	return &Schema{compiled, flatOf(compiled, o.LongTexts), o.Words, o.LongTexts, left, textLimits(compiled)}, nil
 }
+
+// Left are the patterns of the schema that are not checked, because they are of another
+// language than ours.
+func (s *Schema) Left() []string { return s.left }
 
 // nothing is where references to other documents lead.
 type nothing struct{}

@@ -3,6 +3,7 @@ package upstream
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -113,7 +114,7 @@ func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err err
 		}
 		for tool, why := range unchecked {
 			if l.unchecked[tool] != why {
-				u.o.Log.Warn("the arguments of a tool are checked by its server alone", "server", s.Name, "tool", tool, "error", why)
+				u.o.Log.Warn("arguments of a tool are left to its server", "server", s.Name, "tool", tool, "error", why)
 			}
 		}
 		l.unchecked = unchecked
@@ -270,7 +271,8 @@ func foreignSchema(t result.ToolInfo) (*schema.Schema, error) {
 }
 
 // schemasOf compiles the schemas of a list of tools, once for each fetch. What
-// does not compile is left to its server; unchecked says why.
+// does not compile, and patterns that we do not read, are left to its server; unchecked
+// says why.
 func schemasOf(s *server, tools []result.ToolInfo) (compiled map[string]*schema.Schema, unchecked map[string]string) {
 	compile := SchemaOf
 	if s.foreign() {
@@ -284,6 +286,9 @@ func schemasOf(s *server, tools []result.ToolInfo) (compiled map[string]*schema.
 			continue
 		}
 		compiled[t.Name] = one
+		if left := one.Left(); len(left) > 0 {
+			unchecked[t.Name] = fault.Clip(fmt.Sprintf("patterns alone: %q", left), maxWhy)
+		}
 	}
 	return compiled, unchecked
 }

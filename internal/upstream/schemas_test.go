@@ -21,6 +21,7 @@ func TestToolsAreOfferedWithACheckOfTheirArguments(t *testing.T) {
 		{Name: "recurs", InputSchema: json.RawMessage(`{"$defs":{"a":{"properties":{"x":{"$ref":"#/$defs/a"}}}},"properties":{"id":{"$ref":"#/$defs/a"}}}`)},
 		{Name: "explodes", InputSchema: exploding(40)},
 		{Name: "named", InputSchema: json.RawMessage(`{"properties":{"$ref":{"type":"string"},"id":{"type":"integer"}}}`)},
+		{Name: "ahead", InputSchema: json.RawMessage(`{"properties":{"id":{"type":"string","pattern":"(?=x)"}}}`)},
 		{Name: "broken", InputSchema: json.RawMessage(`{"type":7}`)},
 	}
 	for _, c := range []struct {
@@ -39,6 +40,8 @@ func TestToolsAreOfferedWithACheckOfTheirArguments(t *testing.T) {
 		{own: false, name: "plain", args: `{"id":"` + strings.Repeat("x", 5000) + `"}`, checked: true},
 		{own: true, name: "plain", args: `{"other":"` + strings.Repeat("x", 5000) + `"}`, checked: true, wrong: true},
 		{own: true, name: "broken", args: `{}`},
+		{own: false, name: "ahead", args: `{"id":1}`, checked: true, wrong: true},
+		{own: false, name: "ahead", args: `{"id":"y"}`, checked: true},
 	} {
 		s := &server{Server: Server{Name: "x"}}
 		if c.own {
@@ -69,7 +72,7 @@ func TestToolsWhoseArgumentsAreLeftToTheirServerAreLoggedOnce(t *testing.T) {
 	values := strings.Repeat("1,", 20_000)
 	tools := map[string]struct{ schema, why string }{
 		"checked":   {schema: `{"type":"object","properties":{"a":{"type":"integer"}}}`},
-		"lookahead": {`{"properties":{"a":{"pattern":"(?=x)y"}}}`, "regex"},
+		"lookahead": {`{"properties":{"a":{"pattern":"(?=x)y"}}}`, "patterns alone"},
 		"unknown":   {`{"properties":{"a":{"type":"wat"}}}`, "/properties/a/type"},
 		"large":     {`{"properties":{"a":{"enum":[` + values + `2]}}}`, "larger than is evaluated"},
 		"remote":    {`{"properties":{"a":{"$ref":"http://localhost/x.json"}}}`, "another document"},

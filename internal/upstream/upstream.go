@@ -221,7 +221,7 @@ type snapshot struct {
 type toolList struct {
 	repeats   map[string]bool              // tools that may be called twice with the effect of one call
 	schemas   map[string]*schema.Schema    // of the tools' inputs, by tool; those that do not compile are missing
-	unchecked map[string]string            // why schemas are missing there
+	unchecked map[string]string            // why schemas are missing there, or incomplete
 	envelopes map[string]*envelope.Foreign // of a foreign server's tools; those of which nothing can be said are missing
 	held      map[string]string            // why tools are not offered: their definitions are not accepted
 	tools     []result.ToolInfo            // kept while the server is down, so that its calls fail by its name
