@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/jackc/pgx/v5"
 
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
@@ -113,6 +116,40 @@ func TestPeopleWhoWereAddedAreInTheirPlace(t *testing.T) {
 		if got := names(domaintest.Get[[]employee](h, h.As("alice.chen"), "list_employees", args{"name": "newhire"})); len(got) != 2 {
 			t.Errorf("triggers: %v: Alice sees %v", enabled, got)
 		}
+	}
+}
+
+// Programs that add people at the same time number the tree one after the other: two people
+// with one number would see each other.
+func TestPeopleWhoAreAddedAtOnceHaveNumbersOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	const (
+		add = `
+			insert into hr.employees (id, employee_number, first_name, last_name, email, phone, department, job_title, grade, manager_id, hire_date, salary_cents, ssn, location)
+			select gen_random_uuid(), $1, $1, 'Newhire', lower($1) || '@tamshai.local', phone, department, job_title, grade, id, hire_date, 1, $1, location
+			from hr.employees where employee_number = 'EMP051'`
+		move = `update hr.employees set manager_id = (select id from hr.employees where employee_number = 'EMP030') where employee_number = $1`
+	)
+	var all sync.WaitGroup
+	for n := range 6 {
+		for statement, number := range map[string]string{add: fmt.Sprintf("NEW%d", n), move: fmt.Sprintf("EMP%03d", 52+n)} {
+			all.Go(func() {
+				err := database.Admin(h.Context(), h.AdminURL, func(ctx context.Context, tx pgx.Tx) error {
+					_, err := tx.Exec(ctx, statement, number)
+					return err
+				})
+				if err != nil {
+					t.Errorf("%s: %v", number, err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	before := h.digest()
+	h.Admin(`select hr.renumber()`)
+	if h.digest() != before {
+		t.Error("the tree had other numbers")
 	}
 }
 
