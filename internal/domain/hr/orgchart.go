@@ -26,7 +26,7 @@ type OrgNode struct {
 type OrgChart struct {
 	OrgNode
 	Nodes     int    `json:"nodes" jsonschema_description:"People in this chart" field:"label=People"`
-	Truncated bool   `json:"truncated" jsonschema_description:"Whether people below the root, or of other trees of the company, were left out" field:"show=detail"`
+	Truncated bool   `json:"truncated" jsonschema_description:"Whether people below the root, or below others without a manager, were left out" field:"show=detail"`
 	Hint      string `json:"hint,omitempty"`
 }
 
@@ -47,20 +47,24 @@ type chartInput struct {
 // treeNumbers is a person's position in the tree.
 type treeNumbers struct{ Lft, Rgt, Depth int }
 
-// chartTop is where a chart begins.
+// chartTop is where a chart begins, and how many people belong in it, counted to one more
+// than there is room for.
 type chartTop struct {
 	treeNumbers
-	Others bool // people whom the caller may see are in other trees of the company
+	People int
 }
 
-// The top of what the caller may see is the first of the lowest depth. A company has more
-// than one tree when several people have no manager.
+// The top of what the caller may see is the first of the lowest depth, the one with the most
+// people where several have no manager. The others and all below them belong in its chart.
 const findRoot = `
-select lft, rgt, depth, $3 = '' and exists (
-         select from hr.employees o where o.status = 'ACTIVE' and o.lft between $1 and $2 and o.lft not between e.lft and e.rgt) as others
+select lft, rgt, depth, (
+         select count(*) from (
+           select from hr.employees
+           where status = 'ACTIVE' and lft between case $3 when '' then $1 else e.lft end and case $3 when '' then $2 else e.rgt end
+           limit $4) them) as people
 from hr.employees e
 where status = 'ACTIVE' and lft between $1 and $2 and ($3 = '' or id = nullif($3, '')::uuid)
-order by depth, lft limit 1`
+order by depth, rgt - lft desc, lft limit 1`
 
 // chartRow is a node that is not yet under its manager.
 type chartRow struct {
@@ -82,6 +86,8 @@ from (
 ) e
 order by e.depth, e.last_name, e.first_name, e.id`
 
+const incomplete = "The chart is incomplete. Ask with a larger max_depth, or with root_employee_id of someone further down or, where several people have no manager, of another of them."
+
 func (s *Server) getOrgChart(ctx context.Context, in chartInput) (chart OrgChart, err error) {
 	err = s.db.Read(ctx, func(ctx context.Context) error {
 		root, err := s.root(ctx, in.RootEmployeeID)
@@ -92,7 +98,10 @@ func (s *Server) getOrgChart(ctx context.Context, in chartInput) (chart OrgChart
 		if err != nil {
 			return err
 		}
-		chart = assemble(rows, root.Others)
+		chart = assemble(rows)
+		if chart.Truncated = chart.Nodes < root.People; chart.Truncated {
+			chart.Hint = incomplete
+		}
 		return nil
 	})
 	return chart, err
@@ -103,7 +112,7 @@ func (s *Server) root(ctx context.Context, id string) (chartTop, error) {
 	if err != nil {
 		return chartTop{}, err
 	}
-	root, found, err := database.Row[chartTop](ctx, s.db, findRoot, visible.Low, visible.High, id)
+	root, found, err := database.Row[chartTop](ctx, s.db, findRoot, visible.Low, visible.High, id, maxNodes+1)
 	switch {
 	case err != nil || found:
 		return root, err
@@ -114,41 +123,30 @@ func (s *Server) root(ctx context.Context, id string) (chartTop, error) {
 }
 
 // assemble puts every node under its manager. Managers come before their
-// reports, so that one pass is enough. Who is below somebody whose employment has ended is
-// in no one's reports, and left out. others says that there are people in other trees.
-func assemble(rows []chartRow, others bool) OrgChart {
+// reports, so that one pass is enough. Who is below somebody whose employment
+// has ended is in no one's reports, and left out.
+func assemble(rows []chartRow) OrgChart {
 	var chart OrgChart
 	if len(rows) > maxNodes {
 		rows = rows[:maxNodes]
 	}
 	nodes := make(map[string]*OrgNode, len(rows))
-	missing := 0
 	for i := range rows {
 		node := &rows[i].OrgNode
 		node.DirectReports = []*OrgNode{}
 		above := nodes[deref(rows[i].ManagerID)]
-		switch {
-		case i == 0:
-		case above == nil:
-			missing++
+		if i > 0 && above == nil {
 			continue
-		default:
-			above.DirectReports = append(above.DirectReports, node)
-			missing--
 		}
 		nodes[node.EmployeeID] = node
-		missing += node.DirectReportsCount
+		if i > 0 {
+			above.DirectReports = append(above.DirectReports, node)
+		}
 	}
 	if len(rows) > 0 {
 		chart.OrgNode = rows[0].OrgNode
 	}
-	chart.Nodes, chart.Truncated = len(nodes), missing > 0 || others
-	switch {
-	case missing > 0:
-		chart.Hint = "The chart is incomplete. Ask with root_employee_id of someone further down, or with a larger max_depth."
-	case others:
-		chart.Hint = "The chart is incomplete: others at the top of the company have no manager either. Find them with list_employees, and ask with root_employee_id."
-	}
+	chart.Nodes = len(nodes)
 	return chart
 }
 
