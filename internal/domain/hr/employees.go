@@ -152,11 +152,8 @@ func (s *Server) listEmployees(ctx context.Context, in listInput, w tool.Window[
 	}
 	in.Name, in.Department, in.Location = words(in.Name), words(in.Department), words(in.Location)
 	err = s.db.Read(ctx, func(ctx context.Context) error {
-		visible, err := s.scope(ctx)
+		visible, err := s.scope(ctx, in.UnderID)
 		if err != nil {
-			return err
-		}
-		if visible, err = visible.under(ctx, s.db, in.UnderID); err != nil {
 			return err
 		}
 		page, err := s.named(ctx, in, after, visible, w.Limit)
@@ -172,22 +169,6 @@ func (s *Server) listEmployees(ctx context.Context, in listInput, w tool.Window[
 		return err
 	})
 	return people, err
-}
-
-// findTeam has the tree numbers of a manager's reports, which are those of all
-// below: the tree's order keeps them together.
-const findTeam = `
-select coalesce(min(lft), 1) as low, coalesce(max(rgt), 0) as high from hr.employees
-where status = 'ACTIVE' and lft between $1 and $2 and manager_id = $3::uuid`
-
-// under is the part of what the caller sees that is below a manager; without one,
-// all of it. It is empty where they see none of the reports.
-func (visible treeRange) under(ctx context.Context, db *database.DB, manager string) (treeRange, error) {
-	if manager == "" {
-		return visible, nil
-	}
-	team, _, err := database.Row[treeRange](ctx, db, findTeam, visible.Low, visible.High, manager)
-	return team, err
 }
 
 // manyVisible is how many people a caller must see before names are found by

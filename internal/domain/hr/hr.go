@@ -90,13 +90,20 @@ func notFound(id string) error {
 // treeRange is a range of tree numbers.
 type treeRange struct{ Low, High int }
 
-const findScope = `
-select coalesce(low, 1) as low, coalesce(high, 0) as high from hr.scope()`
+const (
+	findScope = `select coalesce(low, 1) as low, coalesce(high, 0) as high from hr.scope()`
+	findTeam  = `select coalesce(low, 1) as low, coalesce(high, 0) as high from hr.team($1)`
+)
 
-// scope is the part of the tree that the caller may see; it is empty when they
-// may see no one. The policies apply the same range and protect the rows: a
+// scope is the part of the tree that the caller may see, and with a manager what of
+// it is below them, whether or not the caller sees the manager; it is empty when
+// they may see no one. The policies apply the same range and protect the rows: a
 // query repeats it so that the planner knows how many rows to expect.
-func (s *Server) scope(ctx context.Context) (treeRange, error) {
-	found, _, err := database.Row[treeRange](ctx, s.db, findScope)
+func (s *Server) scope(ctx context.Context, manager string) (found treeRange, err error) {
+	if manager == "" {
+		found, _, err = database.Row[treeRange](ctx, s.db, findScope)
+	} else {
+		found, _, err = database.Row[treeRange](ctx, s.db, findTeam, manager)
+	}
 	return found, err
 }

@@ -108,7 +108,7 @@ func (s *Server) getOrgChart(ctx context.Context, in chartInput) (chart OrgChart
 }
 
 func (s *Server) root(ctx context.Context, id string) (chartTop, error) {
-	visible, err := s.scope(ctx)
+	visible, err := s.scope(ctx, "")
 	if err != nil {
 		return chartTop{}, err
 	}

@@ -46,7 +46,7 @@ func TestPolicies(t *testing.T) {
 		},
 		Rights: "below(), caller_email(), caller_has(), confirmations INSERT, confirmations SELECT, departments SELECT, employees SELECT, " +
 			"employees.salary_cents UPDATE, employees.status UPDATE, employees.terminated_at UPDATE, employees.terminated_by UPDATE, employees.updated_at UPDATE, " +
-			"ended(), grade_levels SELECT, holds_people(), link_caller(), linked_address(), name_of(), named(), performance_reviews SELECT, scope(), " +
+			"ended(), grade_levels SELECT, holds_people(), link_caller(), linked_address(), name_of(), named(), performance_reviews SELECT, scope(), team(), " +
 			"time_off_balances SELECT, time_off_types SELECT",
 		Steps: func(h *domaintest.Harness) {
 			h.Apply(h.As("alice.chen"), "delete_employee", args{"employee_id": frank.ID})

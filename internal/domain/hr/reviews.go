@@ -115,7 +115,7 @@ where id = $1 and status = 'ACTIVE'`
 // reviewScope is the part of the tree to search. A person named in the input
 // must be in it: "no reviews" and "no such person" are different answers.
 func (s *Server) reviewScope(ctx context.Context, id string) (treeRange, error) {
-	visible, err := s.scope(ctx)
+	visible, err := s.scope(ctx, "")
 	if err != nil || id == "" {
 		return visible, err
 	}

@@ -93,6 +93,8 @@ func TestATeamIsEveryoneBelow(t *testing.T) {
 		{"eve.thompson", "EMP003", 2, 14},
 		{"alice.chen", "EMP061", 0, 0},
 		{"ryan.garcia", "EMP010", 0, 0}, // of whose team he sees no one
+		{"ryan.garcia", "EMP030", 1, 8}, // Carol, whom he reports to: himself and his own
+		{"ryan.garcia", "EMP001", 0, 8}, // Eve, above her
 	} {
 		direct := domaintest.Get[[]employee](h, h.As(c.who), "list_employees", args{"manager_id": h.id(c.number)})
 		whole := domaintest.Get[[]employee](h, h.As(c.who), "list_employees", args{"under_manager_id": h.id(c.number)})
