@@ -135,11 +135,19 @@ func (s *Server) getExpenseReport(ctx context.Context, in getExpenseReport) (rep
 	return report, err
 }
 
+// noReport names all that was asked for: the report may exist for another person or month.
 func noReport(in getExpenseReport) error {
+	report, people := "expense report", "expense report"
 	if number := words(in.ReportNumber); number != "" {
-		return errNoReport.New("There is no expense report %s.", number).Tell("I find no expense report of that number among those that you can see.")
+		report, people = report+" "+number, people+" with that number"
 	}
-	return errNoReport.New("There is no expense report of employee %s for %s.", in.EmployeeID, in.Month).Tell("I find no expense report of that person for that month.")
+	if in.EmployeeID != "" {
+		report, people = report+" of employee "+in.EmployeeID, people+" of that person"
+	}
+	if in.Month != "" {
+		report, people = report+" for "+in.Month, people+" for that month"
+	}
+	return errNoReport.New("There is no %s.", report).Tell("I find no %s among those that you can see.", people)
 }
 
 func (s *Server) items(ctx context.Context, report string) ([]ExpenseItem, error) {
