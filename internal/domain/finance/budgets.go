@@ -19,7 +19,7 @@ type Budget struct {
 	AllocatedAmount float64    `json:"allocated_amount" jsonschema:"minimum=0" jsonschema_description:"Budget in USD" field:"label=Budget,unit=USD,amount,aka=budget|planned"`
 	SpentAmount     float64    `json:"spent_amount" jsonschema:"minimum=0" jsonschema_description:"Actual spend so far in USD" field:"label=Spent,unit=USD,aka=spend|actual|used|cost"`
 	RemainingAmount float64    `json:"remaining_amount" jsonschema_description:"Negative when overspent" field:"label=Remaining budget,unit=USD,aka=left|unused|unspent,aka.negative=overspent|overspend|over budget|over their budget|over,aka.positive=underspent|underspend|under"`
-	UtilizationPct  float64    `json:"utilization_pct" jsonschema_description:"Spent, in per cent of the budget" field:"label=Used,unit=percent,aka=utilisation|percentage|share"`
+	UtilizationPct  *float64   `json:"utilization_pct" jsonschema:"oneof_type=number;null" jsonschema_description:"Spent, in per cent of the budget; null where nothing is allocated" field:"label=Used,unit=percent,aka=utilisation|percentage|share"`
 	Status          string     `json:"status" jsonschema:"enum=draft,enum=approved,enum=active,enum=closed" jsonschema_description:"A draft with submitted_by waits for approval"`
 	SubmittedBy     *string    `json:"submitted_by" jsonschema:"oneof_type=string;null,format=email" jsonschema_description:"E-mail address"`
 	ApprovedBy      *string    `json:"approved_by" jsonschema:"oneof_type=string;null,format=email" jsonschema_description:"E-mail address"`
@@ -74,7 +74,8 @@ func (r budgetRow) budget(quarter string) Budget {
 	}
 	b.AllocatedAmount, b.SpentAmount, b.RemainingAmount = money.Dollars(allocated), money.Dollars(spent), money.Dollars(allocated-spent)
 	if allocated > 0 {
-		b.UtilizationPct = percentOf(spent, allocated)
+		used := percentOf(spent, allocated)
+		b.UtilizationPct = &used
 	}
 	return b
 }

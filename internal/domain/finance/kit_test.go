@@ -146,7 +146,7 @@ type budget struct {
 	AllocatedAmount float64 `json:"allocated_amount"`
 	SpentAmount     float64 `json:"spent_amount"`
 	RemainingAmount float64 `json:"remaining_amount"`
-	UtilizationPct  float64 `json:"utilization_pct"`
+	UtilizationPct  any     `json:"utilization_pct"`
 	Status          string  `json:"status"`
 	SubmittedBy     *string `json:"submitted_by"`
 	ApprovedBy      *string `json:"approved_by"`

@@ -67,6 +67,21 @@ func TestBudgetOfADepartment(t *testing.T) {
 	}
 }
 
+// Without a budget there is no per cent of it, however much is spent.
+func TestSpendingWithoutABudgetHasNoPercentage(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.Admin(`update finance.budget_quarters set allocated_cents = 0 where budget_id = (select id from finance.budgets where department_name = 'Legal' and fiscal_year = 2026)`)
+	bob := h.As("bob.martinez")
+	one := get[budget](h, bob, "get_budget", args{"department": "Legal"})
+	all := get[[]budget](h, bob, "list_budgets", args{"department": "Legal", "fiscal_year": 2026, "quarter": "Q1"})
+	for _, b := range append(all, one) {
+		if b.AllocatedAmount != 0 || b.SpentAmount <= 0 || b.RemainingAmount != -b.SpentAmount || b.UtilizationPct != nil {
+			t.Errorf("got %+v", b)
+		}
+	}
+}
+
 func TestBudgetFilters(t *testing.T) {
 	t.Parallel()
 	h := open(t)

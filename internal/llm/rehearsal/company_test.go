@@ -291,8 +291,11 @@ func (b fakeFinance) budgets(in financeInput) []map[string]any {
 		}
 		row := map[string]any{
 			"budget_id": one.ID, "department": b.department(one.Department), "fiscal_year": one.FiscalYear, "allocated_amount": dollars(allocated),
-			"spent_amount": dollars(spent), "remaining_amount": dollars(allocated - spent), "utilization_pct": float64(spent*1000/allocated) / 10, "status": one.Status,
+			"spent_amount": dollars(spent), "remaining_amount": dollars(allocated - spent), "utilization_pct": nil, "status": one.Status,
 			"submitted_by": one.SubmittedBy, "quarters": quarters,
+		}
+		if allocated > 0 {
+			row["utilization_pct"] = float64(spent*1000/allocated) / 10
 		}
 		if in.Quarter != "" {
 			row["quarter"] = in.Quarter
@@ -365,5 +368,31 @@ func TestOneAnswerIsGivenOnce(t *testing.T) {
 	s := ask(t, o, o.person.Person, nil, "who is my manager and who is my boss?")
 	if strings.Count(s.text, "James Wilson") != 1 {
 		t.Errorf("answers %q", s.text)
+	}
+}
+
+// A budget of nothing has no percentage: it is not the lowest, and no part of an average.
+func TestNumberThatIsAbsentIsNotZero(t *testing.T) {
+	o := build(t).as(t, "eve")
+	for i, one := range o.fakeFinance.money.Budgets {
+		if one.Department == "LEGAL" && one.FiscalYear == today.Year() {
+			for q := range one.Quarters {
+				o.fakeFinance.money.Budgets[i].Quarters[q].Allocated = 0
+			}
+		}
+	}
+	for question, want := range map[string]string{
+		"Which budgets are over 90% used?":         "I found 6 budgets (over 90%)",
+		"Which budgets are under 10% used?":        "I found no budgets",
+		"Which budget has the lowest utilization?": "The 4 budgets with the lowest used",
+		"average utilization of the 2026 budgets":  "over 9 budgets that you can see",
+	} {
+		s := ask(t, o, o.fakeHR.person.Person, nil, question)
+		if !strings.Contains(s.text, want) || strings.Contains(s.text, "Legal") {
+			t.Errorf("%s: %q, want %q and no word of Legal", question, s.text, want)
+		}
+	}
+	if s := ask(t, o, o.fakeHR.person.Person, nil, "Which budgets are overspent?"); !strings.Contains(s.text, "Legal 2026") {
+		t.Errorf("overspent: %q", s.text)
 	}
 }
