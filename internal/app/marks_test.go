@@ -18,7 +18,7 @@ var ownTexts = listed(map[string]string{
 	"from a list that the company keeps":                   "department location category type_name currency",
 	"written by our code as a date or a period":            "month quarter review_period",
 	"the caller's own input, in their own card":            "reason lossReason approve_budget.notes close_deal.notes close_ticket.resolution",
-	"the user name of who did it, or who they are":         "created_by updated_by link_created_by",
+	"the user name of who did it, or who they are":         "created_by updated_by link_created_by closed_by",
 	"the path of a workspace, from the configuration":      "workspace_path workspacePath project_name git_root cleanup_deleted_tasks.project",
 	"a name that the server gives":                         "tool_name filter",
 	"the name of a signal of our ranking":                  "signal",

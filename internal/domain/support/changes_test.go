@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/domain/support"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 var ann = access.Owner{Issuer: testkit.Issuer, Subject: "ann"}
@@ -72,13 +73,36 @@ func TestClosedTicketSaysHow(t *testing.T) {
 			if before.ResolvedAt != nil {
 				resolved = *before.ResolvedAt
 			}
-			if err != nil || after.Status != "closed" || after.Resolution != "Repaired by says-"+id || !after.ResolvedAt.Equal(resolved) ||
+			if err != nil || after.Status != "closed" || after.Resolution != "Repaired by says-"+id || after.Outcome != "workaround" ||
+				after.ClosedBy != "dan@tamshai.local" || after.Notified == nil || !*after.Notified || !after.ResolvedAt.Equal(resolved) ||
 				!after.UpdatedAt.Equal(day) || after.Version == before.Version || after.Subject != before.Subject {
 				t.Errorf("%s: %+v, %v", id, after, err)
 			}
 			found := ask{testkit.Person("dan", "support-write"), "*", support.TicketQuery{Status: "closed"}}.walk(t, r, 50)
 			if !slices.Contains(found, id) {
 				t.Errorf("%s is not among the closed ones: %v", id, found)
+			}
+		}
+	})
+}
+
+func TestClosingKeepsAndShowsWhatWasSaid(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, h *harness) {
+		const earlier, more = "The dashboard has a dark appearance since the last release, under Preferences.", "The customer uses it now."
+		in := args{"ticket_id": "TICK-009", "resolution": more, "resolution_type": "workaround", "customer_notified": false}
+		asked := h.Pending(h.As("dan.williams"), "close_ticket", in)
+		if want := "The earlier resolution is kept, and this one is added to it."; !strings.Contains(asked.Message, want) {
+			t.Errorf("the card says %q, want %q in it", asked.Message, want)
+		}
+		h.Apply(h.As("dan.williams"), "close_ticket", in)
+		found := domaintest.Decode[[]map[string]any](t, h.CallAs("dan.williams", "search_tickets", `{"query":"dark","status":"closed"}`))
+		stored := args{
+			"resolution": earlier + "\n" + more, "resolution_type": "workaround", "customer_notified": false,
+			"closed_by": "dan@tamshai.local", "closed_at": day.UTC().Format(time.RFC3339Nano),
+		}
+		for field, want := range stored {
+			if len(found) != 1 || found[0][field] != want {
+				t.Errorf("%s: got %v, want %v", field, found, want)
 			}
 		}
 	})

@@ -57,6 +57,9 @@ func (c closingPreview) Message() tool.Sentence {
 	if c.ResolutionType == solved { // which the request need not say
 		as, notice = "", "No other outcome is named, so it is recorded as solved. "+notice
 	}
+	if c.PreviousResolution != "" {
+		notice = "The earlier resolution is kept, and this one is added to it. " + notice
+	}
 	return tool.Say("Close ticket %s (%s priority, %s)%s, with the resolution below?\n%sThis cannot be undone.",
 		c.TicketID, c.Priority, tool.Plain(readable(c.CurrentStatus)), tool.Plain(as), tool.Plain(notice))
 }
@@ -115,7 +118,7 @@ func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketPre
 		CustomerNotified: in.CustomerNotified, Message: fmt.Sprintf("Ticket %s has been closed as %s.", t.ID, readable(in.ResolutionType)),
 	}
 	return out, s.store.CloseTicket(ctx, scope, Closing{
-		ID: t.ID, Version: seen.Version, Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,
+		ID: t.ID, Version: seen.Version, Resolution: strings.TrimPrefix(t.Resolution+"\n"+in.Resolution, "\n"), ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,
 		By: who.Signature(), At: s.now().UTC(),
 	})
 }

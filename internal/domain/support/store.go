@@ -77,7 +77,7 @@ type ArticleQuery struct {
 type Closing struct {
 	ID               string
 	Version          Version // as it was seen
-	Resolution       string
+	Resolution       string  // all of it, with what the ticket had before
 	ResolutionType   string
 	CustomerNotified *bool     // nil: not known
 	By               string    // who closed it
