@@ -24,6 +24,7 @@ type Budget struct {
 	SubmittedBy     *string    `json:"submitted_by" jsonschema:"oneof_type=string;null,format=email" jsonschema_description:"E-mail address"`
 	ApprovedBy      *string    `json:"approved_by" jsonschema:"oneof_type=string;null,format=email" jsonschema_description:"E-mail address"`
 	ApprovedAt      *time.Time `json:"approved_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
+	ApprovalNotes   string     `json:"approval_notes,omitempty" jsonschema_description:"What was noted with the approval" field:"show=detail"`
 	Quarters        []Quarter  `json:"quarters" jsonschema_description:"The quarters add up to the year"`
 }
 
@@ -52,6 +53,7 @@ type budgetRow struct {
 	SubmittedBy    *string
 	ApprovedBy     *string
 	ApprovedAt     *time.Time
+	ApprovalNotes  string
 	Quarters       []int
 	AllocatedCents []int64
 	SpentCents     []int64
@@ -61,7 +63,7 @@ type budgetRow struct {
 func (r budgetRow) budget(quarter string) Budget {
 	b := Budget{
 		BudgetID: r.BudgetID, Department: r.Department, FiscalYear: r.FiscalYear, Quarter: quarter, Status: r.Status,
-		SubmittedBy: r.SubmittedBy, ApprovedBy: r.ApprovedBy, ApprovedAt: r.ApprovedAt, Quarters: []Quarter{},
+		SubmittedBy: r.SubmittedBy, ApprovedBy: r.ApprovedBy, ApprovedAt: r.ApprovedAt, ApprovalNotes: r.ApprovalNotes, Quarters: []Quarter{},
 	}
 	var allocated, spent int64
 	for i, n := range r.Quarters {
@@ -85,13 +87,13 @@ func (s *Server) budgets() []tool.Tool {
 		tool.Read(tool.Spec{
 			Name: "get_budget", Title: "Get a department's budget",
 			Description: "Show one department's budget for a fiscal year, with its quarters. Without year: the current one. For several departments use list_budgets.",
-			Allow:       readers, Synonyms: []string{"spending", "spend", "cost"},
+			Allow:       readers, Synonyms: []string{"spending", "spend", "cost"}, Untrusted: []string{"approval_notes"},
 		}, s.getBudget),
 		tool.List(tool.Spec{
 			Name: "list_budgets", Title: "List budgets", Ask: "Show the budgets of this fiscal year",
 			Description: "List budgets with their actual spending, one row for each department and fiscal year. " +
 				"With quarter, all amounts are that quarter's. For the whole company leave out department and add up the rows.",
-			Allow: readers, Synonyms: []string{"spending", "spend", "cost"}, Noun: "budgets", Narrow: "department, fiscal year or status",
+			Allow: readers, Synonyms: []string{"spending", "spend", "cost"}, Noun: "budgets", Narrow: "department, fiscal year or status", Untrusted: []string{"approval_notes"},
 			Lacks: []tool.Lack{{
 				Said: `^(\w+ ){0,3}(increase|raise|update|change|rename|edit|modify|correct|set|move|cut|add|create|reduce|reject|delete|remove)\b.*\bbudgets?\b`,
 				Tell: "Budgets can be read and approved here, not changed",
@@ -110,6 +112,7 @@ type getBudget struct {
 
 const selectBudget = `
 select b.id as budget_id, b.department_name as department, b.fiscal_year, b.status, b.submitted_by, b.approved_by, b.approved_at,
+       coalesce(b.approval_notes, '') as approval_notes,
        q.quarters, q.allocated_cents, q.spent_cents
 from finance.budgets b
 cross join lateral (

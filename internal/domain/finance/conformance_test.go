@@ -458,8 +458,7 @@ func hidden() []conformance.Hiding {
 	return []conformance.Hiding{{Name: "deleted", Add: add, Blind: func(conformance.Asker) bool { return true }}}
 }
 
-// canary is in what no tool may show: deleted invoices, who deleted them, and
-// the notes of approvals.
+// canary is in what no tool may show: deleted invoices, and who deleted them.
 const canary = "canary"
 
 func plantCanaries(s *conformance.Store) {
@@ -467,7 +466,6 @@ func plantCanaries(s *conformance.Store) {
 		insert into finance.invoices (id, number, vendor_id, description, amount_cents, department, status, invoice_date, due_date, submitted_by, submitted_at, deleted_at, deleted_by)
 		select gen_random_uuid(), 'CANARY-' || number, vendor_id, 'canary', amount_cents, department, 'rejected', invoice_date, due_date, 'canary@tamshai.local', now(), now(), 'canary@tamshai.local'
 		from finance.invoices order by number limit 300`)
-	s.Admin(`update finance.budgets set approval_notes = 'canary'`)
 }
 
 func leaks(_ conformance.Asker, encoded string) error {
