@@ -12,9 +12,11 @@ import (
 )
 
 // Averages is a row with the sum of each field over some rows divided by a number, in
-// hundredths; divided by 1 they are sums. The number is not 0.
+// hundredths; divided by 1 they are sums. The number is not 0. It is in the rows' currency, when they
+// have one.
 func Averages(all []result.Row, keys []string, by int) result.Row {
 	averages := result.Row{Keys: keys, Values: map[string]any{}}
+	averages.Values["currency"], _ = Currency(all)
 	for _, k := range keys {
 		averages.Values[k] = average(all, k, by)
 	}
@@ -28,6 +30,16 @@ func average(all []result.Row, key string, by int) json.Number {
 		sum += n
 	}
 	return json.Number(strconv.FormatFloat(result.Cents(sum/float64(by)), 'f', -1, 64))
+}
+
+// Currency is the currency of rows, empty when they name none; one is false for rows in several.
+func Currency(all []result.Row) (code string, one bool) {
+	for i, row := range all {
+		if code = row.Text("currency"); i > 0 && code != all[0].Text("currency") {
+			return "", false
+		}
+	}
+	return code, true
 }
 
 // Totals adds up a column over the rows that share a value of another one, or averages it: a row
@@ -47,7 +59,8 @@ func Totals(all []result.Row, by, column, counted string, of func(name string) r
 		if kind == "average" {
 			divisor = len(shared[value])
 		}
-		figures := map[string]any{"name": cmp.Or(of(by).Prose(by, value), "none"), column: average(shared[value], column, divisor), counted: json.Number(strconv.Itoa(len(shared[value])))}
+		currency, _ := Currency(shared[value])
+		figures := map[string]any{"currency": currency, "name": cmp.Or(of(by).Prose(by, value), "none"), column: average(shared[value], column, divisor), counted: json.Number(strconv.Itoa(len(shared[value])))}
 		out = append(out, result.Row{Keys: []string{"name", column, counted}, Values: figures})
 	}
 	return out

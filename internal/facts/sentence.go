@@ -13,7 +13,7 @@ func Sentence(of func(name string) result.Field, row result.Row, names []string)
 	var parts []string
 	for _, name := range names {
 		if v := row.Values[name]; name != "" && v != nil && v != "" {
-			parts = append(parts, of(name).Head(name)+" "+of(name).Said(name, v))
+			parts = append(parts, of(name).Head(name)+" "+of(name).Said(name, row))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -100,6 +100,12 @@ func IsID(name string) bool { return idName.MatchString(name) }
 // IsAmount reports whether a field's name is that of a quantity that may be added up.
 func IsAmount(name string) bool { return amountName.MatchString(name) }
 
+// IsMoney reports whether the field of that name has amounts in a currency, by its unit, or
+// without one by its name.
+func (f Field) IsMoney(name string) bool {
+	return isoCode.MatchString(f.Unit) || f.Unit == "" && IsAmount(name)
+}
+
 // Prose writes a text of a field of that name within a sentence: a state of work in small
 // letters, a moment by its day. Any other text stays as it is.
 func (f Field) Prose(name, text string) string {
@@ -125,9 +131,10 @@ func grouped(digits string) string {
 // longText is how many words, less one, make a text that somebody wrote: it is quoted.
 const longText = 8
 
-// Said writes a value of the field of that name within a sentence, without a full stop of its own; a long text is quoted.
-func (f Field) Said(name string, value any) string {
-	text := Markdown(f.Prose(name, f.Text(value, "")))
+// Said writes the field of that name of a row within a sentence, in the row's own currency and without a full stop of its own; a long text is quoted.
+func (f Field) Said(name string, of Row) string {
+	value := of.Values[name]
+	text := Markdown(f.Prose(name, f.Text(value, of.Text("currency"))))
 	if _, isText := value.(string); isText && strings.Count(text, " ") >= longText {
 		return "“" + strings.NewReplacer("“", "‘", "”", "’").Replace(text) + "”"
 	}

@@ -91,7 +91,7 @@ func TestLongTextsAreQuoted(t *testing.T) {
 		"Late again.": "Late again",
 		"I closed it. The “cable” was loose on the second floor.": "“I closed it. The ‘cable’ was loose on the second floor.”",
 	} {
-		if got := (result.Field{}).Said("note", text); got != want {
+		if got := (result.Field{}).Said("note", result.Row{Values: map[string]any{"note": text}}); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -87,8 +87,8 @@ with page as (
     and ($5 = '' or i.department = (select code from finance.departments where lower($5) in (lower(name), lower(code))))
     and ($6 = '' or i.number = upper($6))
     and ($7 = '' or i.due_date < nullif($7, '')::date)
-    and ($8::bigint is null or i.amount_cents >= $8)
-    and ($9::bigint is null or i.amount_cents <= $9)
+    and ($8::bigint is null or i.amount_cents >= $8 and i.currency = 'USD')
+    and ($9::bigint is null or i.amount_cents <= $9 and i.currency = 'USD')
     and ($10::text[] is null or i.vendor_id = any ($10))
     and ($11 = '' or (i.vendor_id in (
       select vendor_id from finance.vendor_tails where tail >= lower($11) collate "C" and tail < (lower($11) || chr(1114111)) collate "C")) is true)

@@ -248,3 +248,19 @@ func TestExpenseReports(t *testing.T) {
 		}
 	}
 }
+
+// No rates of exchange are known, so that an amount in US dollars finds no invoice in another currency.
+func TestAmountsInDollarsFindDollars(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.admin(`update finance.invoices set currency = 'JPY' where number = 'INV-2025-010'`)
+	for _, bound := range []string{"min_amount", "max_amount"} {
+		for number, want := range map[string]int{"INV-2025-009": 1, "INV-2025-010": 0} {
+			all := get[[]invoice](h, h.As("bob.martinez"), "list_invoices", args{"invoice_number": number})
+			found := get[[]invoice](h, h.As("bob.martinez"), "list_invoices", args{"invoice_number": number, bound: all[0].Amount})
+			if len(found) != want {
+				t.Errorf("%s of %s: got %v, want %d", bound, number, found, want)
+			}
+		}
+	}
+}

@@ -187,3 +187,40 @@ func TestPassedDeadlineIsATimeout(t *testing.T) {
 		}
 	})
 }
+
+// TestOtherCurrenciesAreNoDollars: no rates of exchange are known, so that amounts in other
+// currencies neither add to those in US dollars nor compare with them.
+func TestOtherCurrenciesAreNoDollars(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, s *conformance.Store) {
+		e := engineOf(s)
+		if e.abroad == nil {
+			t.Skip("no other process can change this store")
+		}
+		sums := func() sales.Sums {
+			got, err := e.store.Sums(t.Context(), everything, sales.QuarterOf(day))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		dear := func() sales.Deal {
+			from := sales.DealQuery{MinValue: 1, ClosingFrom: "2026-07-01", ClosingTo: "2026-09-30", Sort: sales.ValueDesc, Limit: 1}
+			got, err := e.store.Deals(t.Context(), everything, from)
+			if err != nil || len(got) != 1 {
+				t.Fatal(got, err)
+			}
+			return got[0]
+		}
+		before, d := sums(), dear()
+		e.abroad(d.ID)
+		want := before.Stages[d.Stage]
+		want.Count, want.Value, want.Weighted = want.Count-1, want.Value-d.Value, want.Weighted-d.Value*d.Probability/100
+		after := sums()
+		if got := after.Stages[d.Stage]; before.Others != 0 || after.Others != 1 || got != want {
+			t.Errorf("got %+v and %d others, want %+v and 1", got, after.Others, want)
+		}
+		if got := dear(); got.ID == d.ID {
+			t.Errorf("%s %v is among the deals of a dollar or more", got.Currency, got.Value)
+		}
+	})
+}

@@ -104,7 +104,7 @@ type Closed struct {
 	DealName string  `json:"dealName"`
 	Outcome  string  `json:"outcome" jsonschema:"enum=won,enum=lost"`
 	Stage    string  `json:"stage" jsonschema:"enum=CLOSED_WON,enum=CLOSED_LOST"`
-	Value    float64 `json:"value" jsonschema:"minimum=0" jsonschema_description:"What the deal was closed for, US dollars."`
+	Value    float64 `json:"value" jsonschema:"minimum=0" jsonschema_description:"What the deal was closed for, in the deal's currency."`
 	Message  string  `json:"message"`
 }
 

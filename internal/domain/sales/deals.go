@@ -38,7 +38,7 @@ func (s *Server) dealTools() []tool.Tool {
 type listDeals struct {
 	Stage       string  `json:"stage,omitempty" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST" jsonschema_description:"Filter by sales stage (uppercase)" field:"aka.CLOSED_WON=won|closed|win|sold|sell|total sales|our sales|my sales|did we close|did i close|have we closed|have i closed|closed the most,aka.CLOSED_LOST=lost|closed|lose,aka.PROSPECTING=open,aka.DISCOVERY=open,aka.QUALIFICATION=open,aka.PROPOSAL=open,aka.NEGOTIATION=open"`
 	Owner       string  `json:"owner,omitempty" jsonschema_description:"Filter by account owner email" field:"aka=seller|salesperson|rep"`
-	MinValue    float64 `json:"min_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Minimum deal value" field:"unit=USD,amount"`
+	MinValue    float64 `json:"min_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Minimum deal value in USD" field:"unit=USD,amount"`
 	CustomerID  string  `json:"customer_id,omitempty" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"Only the deals of this customer" suggest:"Use list_customers tool to find valid customer IDs." via:"list_customers" field:"from=list_customers:customer_id" tell:"I find no customer with that id."`
 	ClosingFrom string  `json:"closing_from,omitempty" jsonschema:"format=date" jsonschema_description:"Closed, or expected to close, on this date or later (YYYY-MM-DD)" field:"aka=close|due"`
 	ClosingTo   string  `json:"closing_to,omitempty" jsonschema:"format=date" jsonschema_description:"Closed, or expected to close, on this date or earlier (YYYY-MM-DD)" field:"aka=close|due"`

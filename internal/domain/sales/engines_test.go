@@ -52,6 +52,7 @@ type engine struct {
 	address      string      // for another process
 	remove       func(dealID string)
 	touch        func(dealID string) // another process changes the deal's value
+	abroad       func(dealID string) // another process makes it a deal of 90 million yen
 	cut, restore func()              // changes cannot reach the store, and can again
 }
 
@@ -168,6 +169,7 @@ func file(t testing.TB) *engine {
 		store: s, direct: s, address: path,
 		remove: func(id string) { run(`delete from deals where id = ?`, id) },
 		touch:  func(id string) { run(`update deals set value = value + 1, version = version + 1 where id = ?`, id) },
+		abroad: func(id string) { run(`update deals set value = 90000000, currency = 'JPY' where id = ?`, id) },
 		cut: func() { // another process holds the right to write
 			if hold, err = other.Begin(); err != nil {
 				t.Fatal(err)
@@ -213,6 +215,12 @@ func document(t testing.TB) *engine {
 		},
 		touch: func(id string) {
 			change := bson.D{{Key: "$inc", Value: bson.D{{Key: "value", Value: 1}, {Key: "version", Value: 1}}}}
+			if _, err := deals.UpdateOne(t.Context(), one(id), change); err != nil {
+				t.Fatal(err)
+			}
+		},
+		abroad: func(id string) {
+			change := bson.D{{Key: "$set", Value: bson.D{{Key: "value", Value: 9e7}, {Key: "currency", Value: "JPY"}}}}
 			if _, err := deals.UpdateOne(t.Context(), one(id), change); err != nil {
 				t.Fatal(err)
 			}

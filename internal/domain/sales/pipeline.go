@@ -2,6 +2,7 @@ package sales
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"time"
 
@@ -19,6 +20,7 @@ type Pipeline struct {
 	ClosedWon         float64         `json:"closed_won" jsonschema_description:"Value of the deals won in the quarter, US dollars." field:"unit=USD,aka=won|revenue"`
 	Target            float64         `json:"target" jsonschema_description:"The quota of the quarter, US dollars; 0 when none is set." field:"unit=USD,aka=quota|goal"`
 	AttainmentPercent int             `json:"attainment_percent" jsonschema_description:"closed_won in per cent of target." field:"label=Attainment,unit=percent,aka=quota"`
+	OtherCurrencies   int             `json:"other_currencies,omitempty" jsonschema_description:"How many deals of the quarter are left out of all counts and amounts, because they are not in US dollars; absent when there are none." field:"label=Deals left out (other currencies)"`
 	Scope             string          `json:"scope" jsonschema_description:"Whose deals were added up." field:"label=Covers"`
 }
 
@@ -61,7 +63,10 @@ func (s *Server) getPipeline(ctx context.Context, in getPipeline) (Pipeline, err
 
 // summary makes the pipeline of a quarter's sums. Amounts are rounded to cents.
 func summary(sums Sums, quarter Quarter, scope Scope) Pipeline {
-	p := Pipeline{Quarter: quarter.String(), Target: cents(sums.Target), Scope: scope.String()}
+	p := Pipeline{Quarter: quarter.String(), Target: cents(sums.Target), OtherCurrencies: sums.Others, Scope: scope.String()}
+	if sums.Others > 0 {
+		p.Scope += fmt.Sprintf(", without %d in other currencies", sums.Others)
+	}
 	for _, stage := range stages() {
 		sum := sums.Stages[stage]
 		p.Stages = append(p.Stages, PipelineStage{stage, sum.Count, cents(sum.Value)})

@@ -61,6 +61,11 @@ func TestSummaryAddsUp(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	sums.Others = 2
+	if got := summary(sums, QuarterOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), Scope{email: "ann@example.org"}); got.OtherCurrencies != 2 ||
+		got.Scope != want.Scope+", without 2 in other currencies" {
+		t.Errorf("with deals in other currencies: %+v", got)
+	}
 	if got := summary(Sums{}, QuarterOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), Scope{}); got.AttainmentPercent != 0 || len(got.Stages) != 7 {
 		t.Errorf("without deals and quota: %+v", got)
 	}

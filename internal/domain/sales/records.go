@@ -82,7 +82,7 @@ type Deal struct {
 	CustomerID        string    `json:"customer_id"`
 	CustomerName      string    `json:"customer_name" field:"label=Customer,aka=account|client"`
 	DealName          string    `json:"deal_name" field:"label=Deal"`
-	Value             float64   `json:"value" jsonschema:"minimum=0" jsonschema_description:"US dollars." field:"unit=USD,amount,aka=worth|size|amount|price"`
+	Value             float64   `json:"value" jsonschema:"minimum=0" jsonschema_description:"US dollars, unless currency is another." field:"unit=USD,amount,aka=worth|size|amount|price"`
 	Currency          string    `json:"currency" jsonschema:"default=USD" field:"show=detail"`
 	Stage             string    `json:"stage" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST"`
 	Probability       float64   `json:"probability" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Per cent." field:"unit=percent,aka=chance|likelihood"`

@@ -83,11 +83,11 @@ type CustomerQuery struct {
 // filter.
 type DealQuery struct {
 	Stage       string
-	Owner       string // e-mail, in lower case
-	CustomerID  string // 24 hex digits, in lower case
-	MinValue    float64
-	ClosingFrom string // won, lost or, while open, expected to close on this day or later, 2026-03-31
-	ClosingTo   string // … or earlier
+	Owner       string  // e-mail, in lower case
+	CustomerID  string  // 24 hex digits, in lower case
+	MinValue    float64 // in US dollars: deals in other currencies do not compare
+	ClosingFrom string  // won, lost or, while open, expected to close on this day or later, 2026-03-31
+	ClosingTo   string  // … or earlier
 	Sort        Sort
 	After       *DealKey
 	Limit       int
@@ -123,9 +123,10 @@ type Tombstone struct {
 	At      time.Time
 }
 
-// Sums is a quarter added up.
+// Sums is a quarter's deals in US dollars added up: no rates of exchange are known.
 type Sums struct {
 	Stages map[string]StageSum
+	Others int     // deals in other currencies, which are in no stage's sum
 	Target float64 // the quotas of the owners in scope
 }
 
@@ -137,3 +138,6 @@ type StageSum struct {
 
 // NamesShown is how many open deals of a customer are named.
 const NamesShown = 10
+
+// Currency is that of sums, of quotas and of amounts in queries.
+const Currency = "USD"

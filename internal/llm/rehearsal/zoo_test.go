@@ -178,3 +178,23 @@ func TestMineAreTheRowsThatCarryTheAsker(t *testing.T) {
 		t.Errorf("%s", s.text)
 	}
 }
+
+// An amount is said in its row's currency, and amounts in several currencies are not added up.
+func TestAmountsAreInTheCurrencyOfTheirRow(t *testing.T) {
+	gifts := declaredTool("list_gifts", "List the gifts.", result.List, `{"type":"object","properties":{"name":{"type":"string"}}}`)
+	gifts.OutputSchema = json.RawMessage(`{"type":"object","properties":{"data":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"worth":{"type":"number"},"currency":{"type":"string"}}}}}}`)
+	gifts.Fields = &result.Fields{Output: map[string]result.Field{"worth": {Unit: "USD", Amount: true}}}
+	for rows, says := range map[string][3]string{
+		`[{"name":"Pool","worth":900,"currency":"JPY"},{"name":"Roof","worth":10,"currency":"USD"}]`: {"900 JPY", "several currencies", "several currencies"},
+		`[{"name":"Pool","worth":900,"currency":"JPY"},{"name":"Roof","worth":10,"currency":"JPY"}]`: {"900 JPY", "910 JPY", "455 JPY"},
+		`[{"name":"Pool","worth":900,"currency":"USD"},{"name":"Roof","worth":10,"currency":"USD"}]`: {"$900", "$910", "$455"},
+		`[{"name":"Pool","worth":900},{"name":"Roof","worth":10}]`:                                   {"$900", "$910", "$455"},
+	} {
+		for i, question := range []string{"Which gift has the highest worth?", "What is the total worth of the gifts?", "What is the average worth of the gifts?"} {
+			box := &fakeToolbox{Toolset: agent.Toolset{Open: []agent.Tool{gifts}}, rows: map[string]string{"list_gifts": rows}}
+			if s := ask(t, box, agent.Person{}, nil, question); !strings.Contains(s.text, says[i]) {
+				t.Errorf("%q of %s: %s is missing in %s", question, rows, says[i], s.text)
+			}
+		}
+	}
+}

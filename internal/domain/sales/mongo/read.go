@@ -229,7 +229,7 @@ func conditions(q sales.DealQuery) (all []bson.D, possible bool) {
 		all = append(all, only("customer_id", key))
 	}
 	if q.MinValue > 0 {
-		all = append(all, compares("value", "$gte", q.MinValue))
+		all = append(all, compares("value", "$gte", q.MinValue), among("currency", sales.Currency, nil))
 	}
 	if q.ClosingFrom != "" {
 		all = append(all, closes(only("$gte", q.ClosingFrom)))
@@ -277,22 +277,30 @@ func (m *Store) Sums(ctx context.Context, s sales.Scope, q sales.Quarter) (sales
 	from, until := q.From().Format(time.DateOnly), q.Until().Format(time.DateOnly)
 	during := bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: until}}
 	weighted := only("$sum", only("$multiply", bson.A{"$value", "$probability"}))
+	adds := only("$eq", bson.A{only("$ifNull", bson.A{"$currency", sales.Currency}), sales.Currency})
 	type stageSum struct {
-		Stage    string  `bson:"_id"`
+		ID struct {
+			Stage string `bson:"stage"`
+			Adds  bool   `bson:"adds"`
+		} `bson:"_id"`
 		Count    int     `bson:"count"`
 		Value    float64 `bson:"value"`
 		Weighted float64 `bson:"weighted"`
 	}
 	rows, err := aggregate[stageSum](ctx, m.deals,
 		within(s, closes(during)),
-		only("$group", bson.D{{Key: "_id", Value: "$stage"}, {Key: "count", Value: only("$sum", 1)}, {Key: "value", Value: only("$sum", "$value")}, {Key: "weighted", Value: weighted}}),
+		only("$group", bson.D{{Key: "_id", Value: bson.D{{Key: "stage", Value: "$stage"}, {Key: "adds", Value: adds}}}, {Key: "count", Value: only("$sum", 1)}, {Key: "value", Value: only("$sum", "$value")}, {Key: "weighted", Value: weighted}}),
 	)
 	if err != nil {
 		return sales.Sums{}, err
 	}
 	sums := sales.Sums{Stages: map[string]sales.StageSum{}}
 	for _, r := range rows {
-		sums.Stages[r.Stage] = sales.StageSum{Count: r.Count, Value: r.Value, Weighted: r.Weighted / 100}
+		if r.ID.Adds {
+			sums.Stages[r.ID.Stage] = sales.StageSum{Count: r.Count, Value: r.Value, Weighted: r.Weighted / 100}
+		} else {
+			sums.Others += r.Count
+		}
 	}
 	sums.Target, err = m.target(ctx, s, q)
 	return sums, err

@@ -52,7 +52,7 @@ func wanted(scope sales.Scope, q sales.DealQuery) engine.Clause {
 		c.And("d.customer_id = ?", q.CustomerID)
 	}
 	if q.MinValue > 0 {
-		c.And("d.value >= ?", q.MinValue)
+		c.And("d.value >= ? and d.currency = ?", q.MinValue, sales.Currency)
 	}
 	if q.ClosingFrom != "" {
 		c.And("coalesce(d.actual_close_date, d.expected_close_date) >= ?", q.ClosingFrom)

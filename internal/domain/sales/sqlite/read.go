@@ -133,7 +133,7 @@ func (s *Store) Deal(ctx context.Context, scope sales.Scope, id string) (d sales
 
 const (
 	selectSums = `
-select d.stage, count(*), sum(d.value), sum(d.value * d.probability) / 100
+select d.stage, d.currency = ?, count(*), sum(d.value), sum(d.value * d.probability) / 100
 from deals d join owners k on k.id = d.owner_id
 where coalesce(d.actual_close_date, d.expected_close_date) >= ? and coalesce(d.actual_close_date, d.expected_close_date) < ? and `
 	selectTarget = `
@@ -146,13 +146,18 @@ func (s *Store) Sums(ctx context.Context, scope sales.Scope, q sales.Quarter) (s
 	defer cancel()
 	in := owners(scope)
 	sums := sales.Sums{Stages: map[string]sales.StageSum{}}
-	rows, err := s.In(ctx).QueryContext(ctx, selectSums+in.String()+" group by d.stage",
-		append([]any{q.From().Format(time.DateOnly), q.Until().Format(time.DateOnly)}, in.Args...)...)
+	rows, err := s.In(ctx).QueryContext(ctx, selectSums+in.String()+" group by 1, 2",
+		append([]any{sales.Currency, q.From().Format(time.DateOnly), q.Until().Format(time.DateOnly)}, in.Args...)...)
 	err = s.Each(ctx, rows, err, func() error {
 		var stage string
+		var adds bool
 		var sum sales.StageSum
-		err := rows.Scan(&stage, &sum.Count, &sum.Value, &sum.Weighted)
-		sums.Stages[stage] = sum
+		err := rows.Scan(&stage, &adds, &sum.Count, &sum.Value, &sum.Weighted)
+		if adds {
+			sums.Stages[stage] = sum
+		} else {
+			sums.Others += sum.Count
+		}
 		return err
 	})
 	if err != nil {

@@ -80,7 +80,7 @@ func One(r *match.Reading, about declared.Thing, a *Answer) string {
 	case isList:
 		return List(r, about, a, 0)
 	case !isObject:
-		return r.Tool.Meta("").Said("", a.Data)
+		return r.Tool.Meta("").Said("", result.Row{Values: map[string]any{"": a.Data}})
 	case r.Tool.Writes() && data.Values["success"] == true: // the rest of it is for programs
 		return result.Markdown(cmp.Or(data.Text("message"), "Done: "+language.Text(r.Tokens)+"."))
 	}
@@ -100,7 +100,7 @@ func One(r *match.Reading, about declared.Thing, a *Answer) string {
 	inner := slices.SortedStableFunc(slices.Values(result.RowsWithin(data)), func(a, b result.Row) int { return named(b) - named(a) }) // "how many sick days do I have": one of its inner rows
 	for _, one := range inner[:min(1, len(inner))] {
 		if key := cmp.Or(askedField(r, one), r.Tool.Amount()); named(one) > 0 && one.Values[key] != nil {
-			return fmt.Sprintf("%s %s: %s %s.", whose, result.Markdown(facts.Name(one)), r.Tool.Meta(key).Said(key, one.Values[key]), Label(r.Tool, key))
+			return fmt.Sprintf("%s %s: %s %s.", whose, result.Markdown(facts.Name(one)), r.Tool.Meta(key).Said(key, one), Label(r.Tool, key))
 		}
 	}
 	return field(r, whose, name, data)
@@ -122,7 +122,7 @@ func field(r *match.Reading, whose, name string, data result.Row) string {
 	if strings.Count(name, " ") > 2 && whose != "The" { // what has a title, not a name
 		whose = result.Markdown(name) + ":"
 	}
-	said := r.Tool.Meta(key).Said(key, data.Values[key])
+	said := r.Tool.Meta(key).Said(key, data)
 	if slices.ContainsFunc([]string{"ed", "spent", " by", " to", " at", " on"}, func(end string) bool { return strings.HasSuffix(label, end) }) && name != "" { // "hired", "approved by"
 		return fmt.Sprintf("%s: %s %s.", result.Markdown(name), label, said)
 	}
@@ -178,7 +178,7 @@ func List(r *match.Reading, about declared.Thing, l *Answer, before int) (answer
 	switch first := append(l.Rows, result.Row{})[0]; {
 	case r.Measure.Kind == "count" && r.Measure.By != "" && !l.More:
 		amount := r.Tool.Amount()
-		if slices.ContainsFunc(l.Rows, func(one result.Row) bool { return one.Masked(amount) }) {
+		if slices.ContainsFunc(l.Rows, func(one result.Row) bool { return one.Masked(amount) }) || r.Measure.By != "currency" && mixes(r.Tool, l.Rows, amount) {
 			amount = ""
 		}
 		groups := facts.Totals(l.Rows, r.Measure.By, amount, r.Tool.Rows, r.Tool.Meta, r.Measure.Kind)
@@ -243,6 +243,9 @@ func measured(r *match.Reading, which string, l *Answer) string {
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool {
 		return key != r.Tool.Rows && (one.Values[key] == nil || one.Masked(key))
 	})
+	if adds := adding[r.Measure.Kind] != "" || r.Measure.Kind == "compare"; adds && r.Measure.By != "currency" && mixes(r.Tool, rows, key) {
+		return "I cannot add these " + r.Tool.Rows + " up: they are in several currencies." + lines(r, rows, key)
+	}
 	if r.Measure.By != "" {
 		which += map[bool]string{true: ", over " + english.Count(len(rows), r.Tool.Rows)}[key != r.Tool.Rows]
 		rows = facts.Totals(rows, r.Measure.By, key, r.Tool.Rows, r.Tool.Meta, r.Measure.Kind)
@@ -261,6 +264,12 @@ func measured(r *match.Reading, which string, l *Answer) string {
 		return added(r, rows, key, which)
 	}
 	return ranked(r, rows, key, which)
+}
+
+// mixes reports whether a column has amounts in several currencies, which add up to nothing.
+func mixes(t *declared.Tool, rows []result.Row, key string) bool {
+	_, one := facts.Currency(rows)
+	return !one && t.Meta(key).IsMoney(key)
 }
 
 // measuredColumn is the column that the list is ordered by, that is named, or the amount.
@@ -318,7 +327,7 @@ func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	extreme := kind + map[bool]string{true: " number of"}[key == r.Tool.Rows] + " " + Label(r.Tool, key) + which
 	switch {
 	case n == 1 && m.By != "":
-		return fmt.Sprintf("%s has the %s: %s.", result.Markdown(facts.Title(rows[0])), extreme, r.Tool.Meta(key).Said(key, rows[0].Values[key]))
+		return fmt.Sprintf("%s has the %s: %s.", result.Markdown(facts.Title(rows[0])), extreme, r.Tool.Meta(key).Said(key, rows[0]))
 	case n == 1 && m.OverDates() && r.Target != nil && !r.Tool.Relates(r.Target.Input): // one of somebody's records
 		return Record(r.Tool, facts.Name(rows[0]), rows[0])
 	case m.Kind == "sort":
