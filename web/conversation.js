@@ -13,6 +13,7 @@ import { serverOf } from "./tools.js";
 import { Turn } from "./turn.js";
 import { t } from "./words.js";
 
+const READ_MS = 15_000;
 // Notes of these kinds were texts of the gateway in the stream.
 const AS_TEXT = ["incomplete", "added"];
 
@@ -54,7 +55,7 @@ export class Conversation {
 
   async #read() {
     if (this.running.peek() && this.#asking) return; // it is being written here
-    const view = await get(this.path);
+    const view = await get(this.path, { signal: AbortSignal.timeout(READ_MS) }); // what is asked meanwhile waits for it
     if (this.running.peek() && this.#asking) return;
     this.title.value = view.title ?? "";
     if (view.model) this.model.value = view.model;

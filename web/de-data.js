@@ -65,6 +65,7 @@ const fields = pairs(`
   Deal ID = Geschäfts-ID
   Deal name = Geschäft
   Deals = Geschäfte
+  Deals left out (other currencies) = Geschäfte, die fehlen (andere Währungen)
   Deleted = Gelöscht
   Department = Abteilung
   Depends on = Hängt ab von

@@ -40,7 +40,7 @@ function rightsOf({ tools, people }) {
     picker.value = ""; // they are not this person's any more
     chosen.update((now) => new Set([...now].filter((one) => one !== role).concat(on ? [role] : [])));
   };
-  const person = (at) => (chosen.value = new Set((start.value = known[at]?.roles ?? [])));
+  const person = (at) => (chosen.value = new Set((start.value = [...(known[at]?.roles ?? [])]))); // anew: the boxes may have been changed since
   const boxes = () => roles.map((role) => el("label", { class: "role" }, el("input", { type: "checkbox", "data-role": role, checked: start.value.includes(role), onchange: (event) => choose(role, event.target.checked) }), " ", data(role)));
   const open = (tool) => chosen.value.size === 0 || tool.roles.some((role) => chosen.value.has(role));
   const rows = () => tools.filter(open).map((tool) => [el("span", { "data-tool-name": tool.name }, data(t(tool.title ?? "") || tool.name)), data(tool.server), data(stateText(tool.kind)), data(tool.roles.join(", ") || t("no role")), tool.pin ? el("code", {}, tool.pin) : "–"]);
