@@ -88,12 +88,18 @@ func (a answering) run(ctx context.Context) (Result, error) {
 
 // acquire acquires the record for an approval, or denies it.
 func (a answering) acquire(ctx context.Context) (Record, Acquisition, error) {
-	if !a.reply.Approved {
-		if r, found, err := a.tried(ctx); found || err != nil {
-			return r, Ended, err
+	for {
+		if !a.reply.Approved {
+			r, found, err := a.tried(ctx)
+			if found || err != nil {
+				return r, Ended, err
+			}
+			a.reply.tried = r.Acquired
+		}
+		if r, acquired, err := a.store.Acquire(ctx, a.reply, a.who.Owner(), a.o.Now()); acquired != Tried {
+			return r, acquired, err
 		}
 	}
-	return a.store.Acquire(ctx, a.reply, a.who.Owner(), a.o.Now())
 }
 
 // tried looks for the receipt of an earlier attempt before a denial: a change
@@ -103,7 +109,7 @@ func (a answering) acquire(ctx context.Context) (Record, Acquisition, error) {
 func (a answering) tried(ctx context.Context) (r Record, found bool, err error) {
 	r, ok, err := a.store.Get(ctx, a.reply.Server, a.reply.ID)
 	if err != nil || !ok || r.State != Pending || r.Owner != a.who.Owner() {
-		return r, false, err
+		return Record{}, false, err // no receipt is looked for
 	}
 	receipt, found, err := a.find(ctx)
 	if found {

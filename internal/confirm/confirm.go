@@ -107,6 +107,8 @@ func (r *Record) Acquire(reply Reply, owner access.Owner, now time.Time) Acquisi
 		return Foreign
 	case reply.Digest != "" && reply.Digest != r.Data[result.KeyDigest]:
 		return Other
+	case r.State == Pending && !reply.Approved && !r.Acquired.Equal(reply.tried):
+		return Tried
 	case r.State == Pending:
 		r.State, r.Acquired = Denied, now
 		if reply.Approved {
@@ -155,6 +157,8 @@ type Reply struct {
 	Server   string // the server that was asked; a confirmation of another is unknown to it
 	Approved bool
 	Digest   string // of the preview that the person saw (result.Pending.Digest); empty: not compared
+
+	tried time.Time // of a denial: the acquisition of the last attempt whose receipt was looked for
 }
 
 // Acquisition is the result of acquiring a record in order to apply or deny it.
@@ -169,6 +173,7 @@ const (
 	Acquired                     // pending → applying (or denied), by this caller alone
 	Abandoned                    // applying for longer than AbandonedAfter; its time was renewed for this caller
 	Busy                         // another caller is applying it
+	Tried                        // there was another attempt since its receipt was looked for; unchanged
 	Ended                        // applied, failed or denied before
 )
 

@@ -281,6 +281,36 @@ func TestDenialOfATriedChangeLooksFirst(t *testing.T) {
 	w.wantEffects(id, 1)
 }
 
+// racing is an executor at which something happens once, right after a receipt was not found.
+type racing struct {
+	confirm.Executor
+	then func()
+}
+
+func (e *racing) Find(ctx context.Context, o access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
+	receipt, found, err := e.Executor.Find(ctx, o, id)
+	if then := e.then; then != nil {
+		e.then = nil
+		then()
+	}
+	return receipt, found, err
+}
+
+// TestDenialLooksForWhatWasMadeMeanwhile: an approval makes the change between the look for
+// a receipt and the denial, and its own receipt cannot be read.
+func TestDenialLooksForWhatWasMadeMeanwhile(t *testing.T) {
+	w := newHarness(t)
+	id := w.open()
+	e := &racing{Executor: w.domain, then: func() {
+		w.domain.after, w.domain.blind = fault.Timeout.New("Too slow."), errors.New("gone")
+		w.wantFault(fault.Timeout)(w.approve(id))
+		w.domain.after, w.domain.blind = nil, nil
+	}}
+	w.wantApplied(w.service().Answer(t.Context(), alice, reply(id, false), e))
+	w.wantApplied(w.approve(id))
+	w.wantEffects(id, 1)
+}
+
 func TestLostRedisLosesNoReceipt(t *testing.T) {
 	w := newHarness(t)
 	id := w.open()
