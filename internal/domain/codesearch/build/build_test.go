@@ -240,7 +240,7 @@ func TestWatchLeavesAFailureAlone(t *testing.T) {
 			t.Error(err)
 		}
 		lines := func(of string) int { return strings.Count(out.String(), of) }
-		if n := asked.Load(); n != 3 || lines("gone\tfailed") != 1 || lines("0 of 1 chunks") != 1 || lines("0 of 2 chunks") != 2 || lines("429") != 2 {
+		if n := asked.Load(); n != 3 || lines("gone\tfailed") != 1 || lines("0 of 1 chunks") != 1 || lines("0 of 2 chunks") != 2 || lines("status 429") != 2 {
 			t.Errorf("asked %d times:\n%s", n, out.String())
 		}
 	})
