@@ -122,7 +122,7 @@ func TestFileIsForSpreadsheets(t *testing.T) {
 		const fields = { salary: { label: "Yearly pay", unit: "EUR" }, share: { unit: "percent" } };
 		return m.csvOf(new Table({ tool: "x", fields, answer: { rows, more: false } }))`, nil)
 	last := module[string](p, "views/grid.js", `const { Table } = await import("/table.js"); return m.csvOf(new Table({ tool: "x", answer: { rows: [{ title: "One" }], more: false, total: 59 } }))`, nil)
-	if !strings.Contains(last, "# 1 of 59, incomplete") {
+	if !strings.Contains(last, "# 1 von 59, unvollständig") {
 		t.Errorf("the last page alone is no file of all:\n%s", last)
 	}
 	for _, want := range []string{"Yearly pay (EUR)", "(%)", "2024-03-01", "2026-11-25T09:30:00Z", "1234.5", "12"} {
