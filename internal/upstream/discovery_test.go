@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,11 +17,11 @@ import (
 type listedServer struct {
 	scriptedServer
 	silent bool
-	asked  int
+	asked  atomic.Int32
 }
 
 func (n *listedServer) Tools(ctx context.Context) ([]result.ToolInfo, error) {
-	n.asked++
+	n.asked.Add(1)
 	if n.silent {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -77,13 +78,13 @@ func TestFloodOfChangesIsFollowedInPart(t *testing.T) {
 			announce()
 			synctest.Wait()
 		}
-		if want := 1 + changesBurst; n.asked != want {
-			t.Errorf("it was asked %d times for its tools, want %d", n.asked, want)
+		if want := int32(1 + changesBurst); n.asked.Load() != want {
+			t.Errorf("it was asked %d times for its tools, want %d", n.asked.Load(), want)
 		}
 		time.Sleep(changesPeriod)
 		synctest.Wait()
-		if want := 1 + changesBurst + 1; n.asked != want {
-			t.Errorf("after the period: it was asked %d times, want %d", n.asked, want)
+		if want := int32(1 + changesBurst + 1); n.asked.Load() != want {
+			t.Errorf("after the period: it was asked %d times, want %d", n.asked.Load(), want)
 		}
 	})
 }
