@@ -89,7 +89,7 @@ func TestNeighboursAreShort(t *testing.T) {
 		t.Errorf("%d places", len(hits))
 	}
 	for _, h := range hits {
-		if lines := shard.Chunks[h.Last].Last - shard.Chunks[h.Chunk].Line; lines >= 90 {
+		if lines := shard.Chunks[h.Last].Last - shard.Chunks[h.Chunk].Line; lines >= 120 {
 			t.Errorf("a place has %d lines", lines)
 		}
 	}

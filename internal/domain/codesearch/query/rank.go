@@ -222,7 +222,7 @@ func within(hits []Hit, c *candidate) bool {
 }
 
 // mostJoined is how many lines neighbours have together at most.
-const mostJoined = 80
+const mostJoined = 120
 
 // near is how many chunks further one may be that is shown with a hit.
 const near = 5
