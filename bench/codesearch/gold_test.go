@@ -36,8 +36,8 @@ func TestGoldPlacesExist(t *testing.T) {
 	}
 }
 
-// TestGains: a result gains the best place at it that none before it gained, so that two
-// results at one place, or one at two, gain once.
+// TestGains: a place is gained once, by the first result that shows it, and places of one result are ranked
+// one after another, so that what follows comes later, or are worth the best of them alone.
 func TestGains(t *testing.T) {
 	named, part := place{path: "a.go", grade: right}, place{"b.go", 10, 20, 1}
 	a, b, c := result{"a.go", 1, 5, 0}, result{"b.go", 15, 30, 0}, result{"c.go", 1, 5, 0}
@@ -45,22 +45,28 @@ func TestGains(t *testing.T) {
 		places  []place
 		results []result
 		want    float64
+		single  float64
 	}{
-		{[]place{named}, []result{a}, 1},
-		{[]place{named}, []result{c, a}, discount(1)},
-		{[]place{part, named}, []result{a, b}, 1},
-		{[]place{part, named}, []result{b, a}, (1 + 2*discount(1)) / (2 + discount(1))},
-		{[]place{part, named}, []result{a, a}, 2 / (2 + discount(1))},
-		{[]place{part, {"b.go", 12, 14, 1}}, []result{{"b.go", 1, 30, 0}}, 1 / (1 + discount(1))},
-		{[]place{named}, nil, 0},
+		{[]place{named}, []result{a}, 1, 1},
+		{[]place{named}, []result{c, a}, discount(1), discount(1)},
+		{[]place{part, named}, []result{a, b}, 1, 1},
+		{[]place{part, named}, []result{b, a}, (1 + 2*discount(1)) / (2 + discount(1)), (1 + 2*discount(1)) / (2 + discount(1))},
+		{[]place{part, named}, []result{a, a}, 2 / (2 + discount(1)), 2 / (2 + discount(1))},
+		{[]place{part, {"b.go", 22, 24, 1}}, []result{b}, 1, 1 / (1 + discount(1))},
+		{[]place{part, {"b.go", 22, 24, 1}, named}, []result{b, a}, (1 + discount(1) + 2*discount(2)) / (2 + discount(1) + discount(2)), (1 + 2*discount(1)) / (2 + discount(1) + discount(2))},
+		{[]place{named}, slices.Insert(slices.Repeat([]result{c}, 10), 10, a), 0, 0},
+		{[]place{named}, nil, 0, 0},
 	} {
 		if got := graded(test.places, test.results); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%v for %v: %v, not %v", test.results, test.places, got, test.want)
 		}
+		if got := single(test.places, test.results); math.Abs(got-test.single) > 1e-9 {
+			t.Errorf("%v for %v, one place each: %v, not %v", test.results, test.places, got, test.single)
+		}
 	}
 }
 
-// TestBestOrder: what gains most is first, and what gains nothing last.
+// TestBestOrder: what gains most at each rank is first, and what gains nothing last.
 func TestBestOrder(t *testing.T) {
 	places := []place{{path: "a.go", grade: right}, {"b.go", 10, 20, 1}}
 	a, b, c := result{"a.go", 1, 5, 0}, result{"b.go", 15, 30, 0}, result{"c.go", 1, 5, 0}

@@ -14,8 +14,8 @@ import (
 // score is the mean of a method over some questions. MRR, recall@5 and the tokens to the
 // first hit are by the places that the questions name.
 type score struct {
-	ndcg, named, files, mrr, recall, tokens float64
-	n                                       int
+	ndcg, single, named, files, mrr, recall, tokens float64
+	n                                               int
 }
 
 func (s *score) add(q question, results []result) {
@@ -38,7 +38,9 @@ func (s *score) add(q question, results []result) {
 			tokens += r.tokens
 		}
 	}
-	s.ndcg += graded(slices.Concat(q.places, q.judged), results)
+	all := slices.Concat(q.places, q.judged)
+	s.ndcg += graded(all, results)
+	s.single += single(all, results)
 	s.named += named(q.places, results)
 	s.files += named(filesOf(q.places), results)
 	if first > 0 {
@@ -77,43 +79,77 @@ func filesOf(places []place) (files []place) {
 	return files
 }
 
-// graded is NDCG@10 by grades: a result gains the grade of the best place at it that no
-// result before it gained.
+// graded is NDCG@10 by grades, of the places in the order in which results show them: one that shows several
+// counts as these one after another, the best first, and what follows comes after all of them. So it gains
+// what results with one of its places each would, and no more.
 func graded(places []place, results []result) float64 {
-	slices.SortStableFunc(places, func(a, b place) int { return b.grade - a.grade })
-	ideal, gain, used := 0.0, 0.0, make([]bool, len(places))
-	for i, p := range places[:min(10, len(places))] {
-		ideal += float64(p.grade) * discount(i)
-	}
-	for rank, r := range results {
-		if i := gained(places, used, r); i >= 0 {
-			used[i] = true
-			gain += float64(places[i].grade) * discount(rank)
-		}
-	}
-	return gain / ideal
+	return ndcg(places, shown(places, results, len(places)))
 }
 
-// bestOrder puts what gains most before the rest: about what the best ranking of the same results could do.
+// single is the same where a result gains only the best of its places, as in versions 4 to 7 of the gold set.
+func single(places []place, results []result) float64 { return ndcg(places, shown(places, results, 1)) }
+
+// shown are the grades of the places that results show, each once, at most so many of one result. A
+// result that shows none has 0.
+func shown(places []place, results []result, most int) (grades []int) {
+	used := make([]bool, len(places))
+	for _, r := range results {
+		if of := take(places, used, r, most); len(of) > 0 {
+			grades = append(grades, of...)
+		} else {
+			grades = append(grades, 0)
+		}
+	}
+	return grades
+}
+
+// take marks the best places at a result that are not used, at most so many, and returns their grades.
+func take(places []place, used []bool, r result, most int) (grades []int) {
+	for len(grades) < most {
+		i := gained(places, used, r)
+		if i < 0 {
+			break
+		}
+		used[i] = true
+		grades = append(grades, places[i].grade)
+	}
+	return grades
+}
+
+// ndcg compares the first ten grades with those of all places in the best order.
+func ndcg(places []place, grades []int) float64 {
+	best := make([]int, len(places))
+	for i, p := range places {
+		best[i] = -p.grade
+	}
+	slices.Sort(best)
+	return dcg(grades) / -dcg(best)
+}
+
+func dcg(grades []int) (gain float64) {
+	for rank, grade := range grades[:min(10, len(grades))] {
+		gain += float64(grade) * discount(rank)
+	}
+	return gain
+}
+
+// bestOrder puts what gains most at each rank that it takes before the rest: about what the best ranking
+// of the same results could do.
 func bestOrder(places []place, results []result) []result {
 	ordered, used := slices.Clone(results), make([]bool, len(places))
 	for n := range ordered {
-		grade := func(r result) int {
-			if i := gained(places, used, r); i >= 0 {
-				return places[i].grade
-			}
-			return 0
-		}
-		best := n
+		best, most := n, -1.0
 		for i := n; i < len(ordered); i++ {
-			if grade(ordered[i]) > grade(ordered[best]) {
-				best = i
+			total, grades := 0.0, take(places, slices.Clone(used), ordered[i], len(places))
+			for _, grade := range grades {
+				total += float64(grade) / float64(len(grades))
+			}
+			if total > most {
+				best, most = i, total
 			}
 		}
 		ordered[n], ordered[best] = ordered[best], ordered[n]
-		if i := gained(places, used, ordered[n]); i >= 0 {
-			used[i] = true
-		}
+		take(places, used, ordered[n], len(places))
 	}
 	return ordered
 }
@@ -131,12 +167,12 @@ func gained(places []place, used []bool, r result) int {
 
 func (s score) row() string {
 	n := float64(max(s.n, 1))
-	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f", s.ndcg/n, s.named/n, s.files/n, s.mrr/n, s.recall/n, s.tokens/n)
+	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f", s.ndcg/n, s.single/n, s.named/n, s.files/n, s.mrr/n, s.recall/n, s.tokens/n)
 }
 
 func table(compared []method, questions []question, indexes map[string]*index.Index) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "\nmethod\thalf\tNDCG@10\tby named places\tby files\tMRR\trecall@5\ttokens to the first hit\tsymbol\tquestion\tarchitecture\tp50\tp95")
+	fmt.Fprintln(w, "\nmethod\thalf\tNDCG@10\tone place a result\tby named places\tby files\tMRR\trecall@5\ttokens to the first hit\tsymbol\tquestion\tarchitecture\tp50\tp95")
 	for _, m := range compared {
 		for _, held := range []bool{false, true} {
 			total, kinds, took := score{}, map[string]*score{"symbol": {}, "question": {}, "architecture": {}}, []time.Duration{}
