@@ -151,8 +151,16 @@ func hidden(r *match.Reading, what, key string) string {
 	return what + " is hidden from you. It is shown to " + cmp.Or(result.Join(r.Tool.Column(key).Roles, "or"), "others") + "." + own
 }
 
-// askedField is the one field of a record that the question's words name best.
-func askedField(r *match.Reading, data result.Row) string { return append(relevant(r, data), "")[0] }
+// askedField is the one field of a record that the question's words name best. Of what was expected and
+// has come about since, it is the day on which it did, unless the question is what was expected.
+func askedField(r *match.Reading, data result.Row) string {
+	key := append(relevant(r, data), "")[0]
+	expected, is := strings.CutPrefix(key, "expected_")
+	if came := "actual_" + expected; is && data.Text(came) != "" && !r.Asked[english.Stem("expected")] {
+		return came
+	}
+	return key
+}
 
 // Column is the column that the question's words name best; empty when they name none.
 func Column(r *match.Reading) string {
