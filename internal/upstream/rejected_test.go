@@ -59,3 +59,44 @@ func TestChangeThatItsServerRejectsForAnotherReasonIsUnknown(t *testing.T) {
 		}
 	}
 }
+
+// cutOnce makes the server end the stream of the next call before its answer.
+func (n *notes) cutOnce(aborted bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	cut := true
+	n.garbage = func(w http.ResponseWriter, _ string) bool {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if !cut {
+			return false
+		}
+		cut = false
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(http.StatusOK)
+		if _ = http.NewResponseController(w).Flush(); aborted {
+			panic(http.ErrAbortHandler)
+		}
+		return true
+	}
+}
+
+// TestStreamThatEndsBeforeItsAnswerIsALostAnswer: a read is repeated, and of a change it is
+// unknown whether it was made. It is no bad answer, which an administrator would have to look into.
+func TestStreamThatEndsBeforeItsAnswerIsALostAnswer(t *testing.T) {
+	for _, aborted := range []bool{true, false} {
+		bothVersions(t, func(t *testing.T, v version) {
+			n := newNotes(t, v)
+			u := host(t, upstream.Options{}, n)
+			id := u.Call(writer, "notes.create", nil).Pending().ID
+			n.cutOnce(aborted)
+			if o := u.Call(writer, "notes.search", nil); o.Fault() != nil || len(n.received()) != 2 {
+				t.Errorf("aborted %v: got %s after %v, want an answer to the second call", aborted, result.EncodeEnvelope(o), n.received())
+			}
+			n.cutOnce(aborted)
+			if o := u.Answer(writer, id, true, ""); o.Code() != "OUTCOME_UNKNOWN" || len(n.received()) != 3 {
+				t.Errorf("aborted %v: a change: got %s after %v", aborted, o.Code(), n.received())
+			}
+		})
+	}
+}

@@ -94,6 +94,7 @@ const pingTimeout = time.Second
 func (s *session) alive(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	err := s.Ping(withTrace(bounded, new(trace)), nil)
-	return err == nil || isServerError(err) || errors.As(err, new(Rejected))
+	t := trace{stateful: s.ID() != ""}
+	err := s.Ping(withTrace(bounded, &t), nil)
+	return err == nil || !t.forgotten() && (isServerError(err) || errors.As(err, new(Rejected)))
 }

@@ -88,8 +88,12 @@ func (t *trace) explain(err error) error {
 func (t *trace) answered(ctx context.Context, err error) bool {
 	status := t.status.Load()
 	return err != nil && ctx.Err() == nil && t.sent.Load() && !t.tooLarge.Load() && (status == 0 || status == http.StatusOK) &&
-		!errors.Is(err, mcp.ErrConnectionClosed) && !errors.As(err, new(*jsonrpc.Error))
+		!errors.Is(err, mcp.ErrConnectionClosed) && !errors.As(err, new(*jsonrpc.Error)) && !strings.Contains(err.Error(), cutShort)
 }
+
+// cutShort is in the SDK's error for a stream that ends before the answer that it was opened for, which has
+// no type: a proxy's timeout, a server that restarts. The answer is lost, and was not a bad one.
+const cutShort = "request terminated without response"
 
 // Limit bounds the bytes of an answer's body. Reading more is ErrTooLarge, for
 // the reader and for the call of ctx.
