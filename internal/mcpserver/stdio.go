@@ -100,6 +100,7 @@ const answersWithin = 10 * time.Second
 // itself whether it is answered.
 type lineCall struct {
 	runs       bool // a tool
+	stays      bool // no client may cancel it
 	unanswered atomic.Bool
 
 	mu        sync.Mutex
@@ -154,7 +155,7 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, err
 		case err != nil || !ok:
 			return m, err
-		case req.IsCall() && req.Method != "initialize": // which no client may cancel
+		case req.IsCall():
 			c.note(req)
 		case req.Method == "notifications/cancelled" && c.cancel(req.Params):
 			continue
@@ -169,7 +170,7 @@ func (c *connection) note(req *jsonrpc.Request) {
 	if c.open[req.ID] != nil { // an id that is in use already keeps its call
 		return
 	}
-	call := &lineCall{runs: req.Method == "tools/call" || req.Method == "resources/read"}
+	call := &lineCall{runs: req.Method == "tools/call" || req.Method == "resources/read", stays: req.Method == "initialize"}
 	c.open[req.ID], req.Extra = call, extraOf(lineCallKey, call)
 	c.waiting++
 }
@@ -224,7 +225,7 @@ func (c *connection) cancel(notification json.RawMessage) bool {
 	call := c.open[id]
 	c.mu.Unlock()
 	switch {
-	case call == nil:
+	case call == nil || call.stays:
 		return false
 	case call.runs:
 		call.cancel()

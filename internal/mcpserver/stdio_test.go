@@ -220,6 +220,17 @@ func TestWhatWasReadBeforeTheEndIsAnswered(t *testing.T) {
 	}
 }
 
+// TestHandshakeBeforeTheEndIsAnswered: initialize alone, which is how people try whether a server begins.
+func TestHandshakeBeforeTheEndIsAnswered(t *testing.T) {
+	for range 10 {
+		l := overStdio(t, newFakeService())
+		l.sends(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`, "")
+		if said := l.end(); !strings.Contains(said, "serverInfo") {
+			t.Fatalf("got %q", said)
+		}
+	}
+}
+
 // TestCancelledCallsOverStdioAreNotAnswered: whatever their id is.
 func TestCancelledCallsOverStdioAreNotAnswered(t *testing.T) {
 	service := newFakeService()
