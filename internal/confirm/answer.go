@@ -140,7 +140,11 @@ func (a answering) apply(ctx context.Context, r Record) (Result, error) {
 		_, _ = a.end(ctx, r, Pending, nil)
 		return Result{}, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, r.applyLimit())
+	left := r.applyLimit() - a.o.Now().Sub(r.Acquired)
+	if left <= 0 { // it counts as abandoned soon, and may have been denied since
+		return a.failed(ctx, r, nil, fault.ServiceDown.New("The approval could not be recorded in time. Nothing was changed."))
+	}
+	bounded, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	answer, err := a.executor.Apply(bounded, r)
 	switch f := fault.From(err); {
@@ -225,10 +229,11 @@ func (a answering) busy(ctx context.Context, r Record) (Result, error) {
 }
 
 // ended repeats the terminal state. A denial of an applied change returns the
-// receipt.
+// receipt. So does a change that was made although it was denied, by a replica whose
+// clock is further behind than an acquisition allows.
 func (a answering) ended(ctx context.Context, r Record) (Result, error) {
 	if r.State == Denied {
-		return Result{}, a.refuse(ctx, a.who, r.ID, fault.ConfirmationDenied.New("This confirmation was denied before."))
+		return a.without(ctx, fault.ConfirmationDenied.New("This confirmation was denied before."))
 	}
 	return Result{r.State, r.Answer}, nil
 }

@@ -93,8 +93,8 @@ func (r Record) Pending() result.Pending {
 	return result.Pending{ID: string(r.ID), Message: r.Summary, Data: data, Expires: r.Expires}
 }
 
-// applyLimit is how long the change may take. It ends before its acquisition counts as
-// abandoned.
+// applyLimit is how long after its acquisition the change may end. That is before the
+// acquisition counts as abandoned.
 func (r Record) applyLimit() time.Duration { return max(AbandonedAfter-settleMargin, r.Patience) }
 
 // Acquire decides what an answer of owner means, and moves the record to applying (or

@@ -174,3 +174,50 @@ func TestTimeIsOverByTheClockOfWhoIsAsked(t *testing.T) {
 	w.wantApplied(w.approve(id))
 	w.wantEffects(id, 1)
 }
+
+// stalled is an audit that takes its time for an approval.
+type stalled struct {
+	audit.Sink
+	meanwhile func()
+}
+
+func (s stalled) Append(ctx context.Context, e audit.Event) error {
+	err := s.Sink.Append(ctx, e)
+	if e.Step == "approved" {
+		s.meanwhile()
+	}
+	return err
+}
+
+// TestApprovalThatIsRecordedTooLateAppliesNothing: by then it counts as abandoned, and its person
+// may have denied it.
+func TestApprovalThatIsRecordedTooLateAppliesNothing(t *testing.T) {
+	w := newHarness(t)
+	id := w.open()
+	slow := stalled{w.audit, func() {
+		w.time = w.time.Add(confirm.AbandonedAfter + time.Second)
+		if v, err := w.deny(id); err != nil || v.State != confirm.Denied {
+			t.Errorf("a denial: got %s, %v", v.State, err)
+		}
+	}}
+	w.wantFault(fault.ServiceDown)(confirm.NewService(w.store, slow, &confirm.Options{Now: w.now}).Answer(t.Context(), alice, reply(id, true), w.domain))
+	w.wantEffects(id, 0)
+	w.wantFault(fault.ConfirmationDenied)(w.approve(id))
+}
+
+// TestChangeMadeAlthoughItWasDeniedIsNotCalledDenied: a replica whose clock is a minute ahead takes it for
+// abandoned while it is made.
+func TestChangeMadeAlthoughItWasDeniedIsNotCalledDenied(t *testing.T) {
+	w := newHarness(t)
+	id := w.open()
+	ahead := confirm.NewService(w.store, w.audit, &confirm.Options{Now: func() time.Time { return w.now().Add(time.Minute) }})
+	slow := meanwhile{w.domain, func() {
+		if v, err := ahead.Answer(t.Context(), alice, reply(id, false), w.domain); err != nil || v.State != confirm.Denied {
+			t.Errorf("a denial: got %s, %v", v.State, err)
+		}
+	}}
+	w.wantApplied(w.service().Answer(t.Context(), alice, reply(id, true), slow))
+	for _, answer := range []func(confirm.ID) (confirm.Result, error){w.approve, w.deny} {
+		w.wantApplied(answer(id))
+	}
+}
