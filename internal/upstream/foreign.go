@@ -129,14 +129,18 @@ func allowed(who *access.Principal, r route) error {
 }
 
 // open keeps a write until its person answers. The card shows the arguments
-// exactly as they will be sent.
+// exactly as they will be sent, also in a browser.
 func (u *Upstream) open(ctx context.Context, who *access.Principal, r route, input json.RawMessage) result.Outcome {
 	if u.o.Confirm == nil {
 		return result.Failed(fault.ServiceDown.New("Changes on the %s service cannot be confirmed here.", r.server.Name))
 	}
 	message := fmt.Sprintf("Run %s of the connected server %s with the arguments shown?", r.tool.Name, r.server.Name)
 	shown := confirm.Head(r.tool.Name, r.server.Name, who, u.o.Now())
-	shown["arguments"] = input
+	legible, err := strictjson.Legible(input)
+	if err != nil {
+		return result.Failed(err)
+	}
+	shown["arguments"] = json.RawMessage(legible)
 	record, err := u.o.Confirm.Open(ctx, who, confirm.Request{
 		Action: r.tool.Name, Server: r.server.Name, Input: input, Digest: confirm.Digest(input),
 		Precondition: definition(r), Summary: message, Data: shown, Unrepeatable: true, Patience: r.server.deadline(r),

@@ -295,7 +295,8 @@ func TestForeignWriteWaitsForItsPersonAndIsSentOnce(t *testing.T) {
 			t.Fatalf("got %+v and calls %v, want a pending change and no call", p, n.received())
 		}
 		const args = `{"id":12345678901234567890,"title":"T"}`
-		if shown, ok := p.Data["arguments"].(json.RawMessage); !ok || string(shown) != args || p.Data["mcpServer"] != "notes" || p.Data["action"] != "create" {
+		const card = `{"id":"12345678901234567890","title":"T"}` // a browser would show 12345678901234567000
+		if shown, ok := p.Data["arguments"].(json.RawMessage); !ok || string(shown) != card || p.Data["mcpServer"] != "notes" || p.Data["action"] != "create" {
 			t.Errorf("card: got %v", p.Data)
 		}
 		if o := u.Answer(as("eve", "writer"), p.ID, true, ""); !fault.Is(o.Fault(), fault.UserMismatch) {
