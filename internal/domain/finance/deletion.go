@@ -13,7 +13,7 @@ func (s *Server) deletion() []tool.Tool {
 	return []tool.Tool{tool.Write(tool.Spec{
 		Name: "delete_invoice", Title: "Delete an invoice",
 		Description: "Delete an invoice that is neither approved nor paid. Needs the invoice_id; list_invoices finds it by invoice_number. A person must approve it first.",
-		Allow:       writers, Synonyms: []string{"remove", "cancel", "bill"}, Untrusted: []string{"vendorName", "invoiceNumber"},
+		Allow:       writers, Synonyms: []string{"remove", "cancel", "bill"}, Untrusted: []string{"vendorName", "invoiceNumber", "message"}, // a receipt and a refusal name the vendor
 	}, tool.Steps[deleteInvoice, deletionPreview, deletionPrecondition, invoiceDeleted]{Preview: s.previewDeletion, Apply: s.deleteInvoice})}
 }
 

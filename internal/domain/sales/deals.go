@@ -30,7 +30,7 @@ func (s *Server) dealTools() []tool.Tool {
 			Name: "close_deal", Title: "Close a deal", Allow: writers, Synonyms: []string{"opportunity", "sale", "mark"},
 			Description: "Close a deal as won or lost. " +
 				"Needs the deal's id, which list_deals shows as _id. A lost deal needs loss_reason; a won one takes actual_value, or else the deal's value. A person must approve it first; it cannot be undone.",
-			Untrusted: []string{"dealName", "customerName"},
+			Untrusted: []string{"dealName", "customerName", "message"}, // a receipt and a refusal name the deal
 		}, tool.Steps[closeDeal, closingPreview, dealPrecondition, Closed]{Preview: s.previewClosing, Apply: s.closeDeal}),
 	}
 }

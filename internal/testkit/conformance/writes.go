@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,6 +73,7 @@ func (s *suite) approvals(t *testing.T) {
 			if !strings.Contains(first, w.Says) || !strings.Contains(first, `"status":"success"`) || after == before {
 				t.Errorf("got %s, changed %v, want %q", first, after != before, w.Says)
 			}
+			h.wantMarked(w.Tool, p, first)
 			forgetful := domaintest.Open(t, s.Server, h.store)
 			repeated := []string{w.answer(h, p.ID), forgetful.AnswerAs(w.Username, p.ID, true)}
 			if s.engine.Connect != nil {
@@ -92,6 +95,22 @@ func (s *suite) approvals(t *testing.T) {
 				t.Errorf("what was denied is approved, or something changed again: %s", h.Encode(o))
 			}
 		})
+	}
+}
+
+// wantMarked fails when the sentence of a receipt has a text of others that the model would
+// read as ours.
+func (h *harness) wantMarked(tool string, card *result.Pending, receipt string) {
+	h.Helper()
+	var answer struct{ Data struct{ Message string } }
+	if err := json.Unmarshal([]byte(receipt), &answer); err != nil {
+		h.Fatal(err)
+	}
+	untrusted := h.info(tool).Untrusted
+	for _, field := range untrusted {
+		if text, _ := card.Data[field].(string); text != "" && strings.Contains(answer.Data.Message, text) && !slices.Contains(untrusted, "message") {
+			h.Errorf("the receipt of %s names %s (%q): put message into Spec.Untrusted, too", tool, field, text)
+		}
 	}
 }
 
