@@ -148,7 +148,7 @@ type Principal struct {
 func NewPrincipal(c Claims) *Principal {
 	p := &Principal{claims: c, roles: make(map[Role]bool, len(c.Roles))}
 	if c.EmailVerified {
-		p.email = strings.ToLower(c.Email)
+		p.email = FoldAddress(c.Email)
 	}
 	for _, r := range c.Roles {
 		p.roles[Role(r)] = true
@@ -157,6 +157,17 @@ func NewPrincipal(c Claims) *Principal {
 	slices.Sort(p.claims.Roles)
 	p.claims.Roles = slices.Compact(p.claims.Roles)
 	return p
+}
+
+// FoldAddress writes the letters A to Z of an address in lower case, and no others: U+212A, the Kelvin sign, is a
+// k to other rules, and another mailbox.
+func FoldAddress(address string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, address)
 }
 
 // Owner is the person's key.

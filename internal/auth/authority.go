@@ -64,9 +64,9 @@ func (l *limited) apply(ctx context.Context, who access.Claims) access.Claims {
 
 // owns reports whether an address has one "@" and one of the issuer's domains.
 func (l *limited) owns(email string) bool {
-	name, domain, found := strings.Cut(strings.ToLower(email), "@")
+	name, domain, found := strings.Cut(access.FoldAddress(email), "@")
 	return found && name != "" && !strings.Contains(domain, "@") &&
-		slices.ContainsFunc(l.authority.EmailDomains, func(own string) bool { return domain == strings.ToLower(own) })
+		slices.ContainsFunc(l.authority.EmailDomains, func(own string) bool { return domain == access.FoldAddress(own) })
 }
 
 func (l *limited) report(message, value string) {

@@ -254,7 +254,7 @@ func (c Config) identify(body claims, audiences []string) (access.Claims, error)
 	}
 	verified, _ := body["email_verified"].(bool)
 	return access.Claims{
-		Issuer: c.URL, Subject: subject, Username: c.username(body, subject),
+		Issuer: c.URL, Subject: subject, Username: c.username(body, access.Owner{Issuer: c.URL, Subject: subject}),
 		Email: body.text("email"), EmailVerified: body.text("email") != "" && (verified || c.TrustEmail),
 		Name: body.text("name"), Roles: c.roles(body, audiences), Groups: wellFormed(body.texts("groups")),
 		MayConfirm: c.mayConfirm(body),
@@ -262,11 +262,15 @@ func (c Config) identify(body claims, audiences []string) (access.Claims, error)
 	}, nil
 }
 
-func (c Config) username(body claims, subject string) string {
+// username is the name of the claim, or one that is made of the subject. No other person has that: user names name
+// workspaces and the people of them.
+func (c Config) username(body claims, owner access.Owner) string {
 	if name := body.text(cmp.Or(c.UsernameClaim, "preferred_username")); name != "" {
 		return name
 	}
-	return "user-" + subject[:min(len(subject), 8)]
+	sum := sha256.Sum256([]byte(owner.String()))
+	begins := []rune(owner.Subject)
+	return "user-" + string(begins[:min(len(begins), 8)]) + "-" + hex.EncodeToString(sum[:6])
 }
 
 func (c Config) roles(body claims, audiences []string) []string {

@@ -262,8 +262,22 @@ func TestUsernameClaimIsConfigurable(t *testing.T) {
 	if got := r.accepts(r.token(set("upn", "alice@corp"))).Username(); got != "alice@corp" {
 		t.Errorf("got %q", got)
 	}
-	if got := r.accepts(r.token(set("sub", "0123456789"))).Username(); got != "user-01234567" {
-		t.Errorf("without the claim: got %q", got)
+	one, other := r.accepts(r.token(set("sub", "01234567é9"))).Username(), r.accepts(r.token(set("sub", "01234567é8"))).Username()
+	if !strings.HasPrefix(one, "user-01234567-") || one == other {
+		t.Errorf("without the claim: got %q and %q", one, other)
+	}
+	if got := r.accepts(r.token(set("sub", "0123456é89"))).Username(); !strings.HasPrefix(got, "user-0123456é-") {
+		t.Errorf("a letter of two bytes: got %q", got)
+	}
+}
+
+// TestAddressIsFoldedByASCIIAlone: the Kelvin sign and the dotted capital I are letters of other mailboxes.
+func TestAddressIsFoldedByASCIIAlone(t *testing.T) {
+	r := newHarness(t)
+	for address, want := range map[string]string{"Frank@Company.com": "frank@company.com", "fran\u212a@company.com": "fran\u212a@company.com", "al\u0130ce@company.com": "al\u0130ce@company.com"} {
+		if got := r.accepts(r.token(set("email", address), set("email_verified", true))).Email(); got != want {
+			t.Errorf("%q: got %q, want %q", address, got, want)
+		}
 	}
 }
 
