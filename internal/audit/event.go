@@ -96,7 +96,7 @@ type Event struct {
 	Shown        string      `json:"shown,omitempty"`     // fingerprints of the ids that the answer held: see [ShownIn]
 	Outcome      string      `json:"outcome,omitempty"`   // success, pending_confirmation, or a fault's code
 	Note         string      `json:"note,omitempty"`      // the reason that a person gave for a change
-	Roles        string      `json:"roles,omitempty"`     // of a person who signed in, separated by spaces
+	Roles        string      `json:"roles,omitempty"`     // of a person who signed in: access.WriteRoles
 	TaintedBy    string      `json:"taintedBy,omitempty"` // untrusted texts that the model had read before it asked
 	DurationMS   int64       `json:"durationMs,omitempty"`
 	Count        int         `json:"count,omitempty"`  // events of which this line is the record; 0 counts as 1

@@ -147,7 +147,7 @@ func clipTexts(e *Event) {
 		most int
 	}{
 		{&e.Issuer, 300}, {&e.Subject, 300}, {&e.Username, 200}, {&e.Server, 100}, {&e.Tool, 200}, {&e.Step, 50}, {&e.Confirmation, 100},
-		{&e.Conversation, 100}, {&e.Digest, 64}, {&e.Row, 300}, {&e.Outcome, 100}, {&e.Note, maxNote}, {&e.TaintedBy, 600}, {&e.Roles, 600}, {&e.RequestID, 64}, {&e.TraceID, 32},
+		{&e.Conversation, 100}, {&e.Digest, 64}, {&e.Row, 300}, {&e.Outcome, 100}, {&e.Note, maxNote}, {&e.TaintedBy, 600}, {&e.Roles, 2000}, {&e.RequestID, 64}, {&e.TraceID, 32},
 	} {
 		*field.text = telemetry.Clip(*field.text, field.most)
 	}

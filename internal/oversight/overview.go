@@ -61,8 +61,10 @@ type (
 		Issuer   string           `json:"issuer"`
 		Subject  string           `json:"sub"`
 		Seen     time.Time        `json:"seen"`
-		Roles    []string         `json:"roles,omitempty"` // at the last sign-in with a browser of 31 days; none: not known
+		Roles    []string         `json:"roles,omitempty"` // at the last sign-in with a browser of 31 days; none: not known, or too many to be recorded
 		Usage    *agent.UsageView `json:"usage,omitempty"` // of the last 31 days
+
+		rolesRead bool // of the last sign-in, which may not have all of them
 	}
 	expiredView struct {
 		Confirmation string    `json:"confirmation"`
@@ -131,8 +133,8 @@ func (s *Service) readLog(ctx context.Context, v *overviewView) error {
 			seen[who] = at
 			v.People = append(v.People, personView{Username: e.Username, Issuer: e.Issuer, Subject: e.Subject, Seen: e.Time})
 		}
-		if known && len(v.People[at].Roles) == 0 {
-			v.People[at].Roles = strings.Fields(e.Roles)
+		if known && e.Roles != "" && !v.People[at].rolesRead {
+			v.People[at].Roles, v.People[at].rolesRead = access.ReadRoles(e.Roles), true
 		}
 		if age < expiredFor && len(v.Expired) < mostOpen && !logs.expiry(e.Event, now).IsZero() {
 			v.Expired = append(v.Expired, expiredView{e.Confirmation, e.Username, e.Server, e.Tool, e.TaintedBy, e.Time})

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -155,7 +154,7 @@ func (s *Service) callback(w http.ResponseWriter, r *http.Request) error {
 	}
 	// Strict: nothing but our own page, which needs no session to be shown, may use it.
 	s.cookies.set(w, s.cookies.session(), id, int(life.Seconds()), http.SameSiteStrictMode)
-	s.record(access.With(r.Context(), p), audit.Event{Step: audit.SignedIn, Roles: strings.Join(p.Roles(), " ")})
+	s.record(access.With(r.Context(), p), audit.Event{Step: audit.SignedIn, Roles: access.WriteRoles(p.Roles())})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil
 }
