@@ -21,17 +21,18 @@ func (c Config) mayConfirm(body claims) bool {
 			return false
 		}
 	}
-	if _, given := body["scope"]; !given {
+	scopes, given := scopesOf(body)
+	if !given {
 		return c.ConfirmWithoutScope
 	}
-	return len(clients) > 0 && slices.Contains(scopesOf(body), ScopeConfirm)
+	return len(clients) > 0 && slices.Contains(scopes, ScopeConfirm)
 }
 
 // clientsOf returns the clients that a token names as its own: azp and
-// client_id, which are the same in an honest token. A claim of another type is
-// a client without a name, which no list has.
+// client_id, Okta's cid and Entra's appid, which are the same in an honest token.
+// A claim of another type is a client without a name, which no list has.
 func clientsOf(body claims) (clients []string) {
-	for _, name := range []string{"azp", "client_id"} {
+	for _, name := range []string{"azp", "client_id", "cid", "appid"} {
 		if _, given := body[name]; given {
 			clients = append(clients, body.text(name))
 		}
@@ -39,10 +40,15 @@ func clientsOf(body claims) (clients []string) {
 	return clients
 }
 
-// scopesOf reads scope: names between spaces (RFC 8693), or a list of names.
-func scopesOf(body claims) (scopes []string) {
-	for _, text := range body.texts("scope") {
-		scopes = append(scopes, strings.Fields(text)...)
+// scopesOf reads scope, or scp as Okta and Entra call it: names between spaces
+// (RFC 8693), or a list of names. given: the token has such a claim.
+func scopesOf(body claims) (scopes []string, given bool) {
+	for _, name := range []string{"scope", "scp"} {
+		_, is := body[name]
+		given = given || is
+		for _, text := range body.texts(name) {
+			scopes = append(scopes, strings.Fields(text)...)
+		}
 	}
-	return scopes
+	return scopes, given
 }

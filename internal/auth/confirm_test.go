@@ -27,6 +27,9 @@ func TestRightToConfirmNeedsScopeAndClient(t *testing.T) {
 		"another case":     {set("scope", "Confirm"), false, false},
 		"another type":     {set("scope", map[string]any{"confirm": true}), false, false},
 		"a prefixed scope": {set("scope", "mcp:confirm"), false, false},
+		"scp":              {set("scp", "mcp confirm"), true, false},
+		"scp, a list":      {set("scp", []string{"mcp", "confirm"}), true, false},
+		"scp without it":   {set("scp", []string{"mcp"}), false, false},
 	}
 	clients := map[string]struct {
 		change         []func(map[string]any)
@@ -42,6 +45,10 @@ func TestRightToConfirmNeedsScopeAndClient(t *testing.T) {
 		"client_id of another":  {[]func(map[string]any){set("azp", "countersign"), set("client_id", "agent")}, false, false},
 		"another type":          {[]func(map[string]any){set("azp", []string{"countersign"})}, false, false},
 		"empty":                 {[]func(map[string]any){set("azp", "")}, false, false},
+		"cid":                   {[]func(map[string]any){set("cid", "countersign")}, true, false},
+		"another cid":           {[]func(map[string]any){set("cid", "agent")}, false, false},
+		"azp and appid":         {[]func(map[string]any){set("azp", "countersign"), set("appid", "countersign")}, true, false},
+		"another appid":         {[]func(map[string]any){set("appid", "agent")}, false, false},
 	}
 	for _, configured := range []struct {
 		name             string
