@@ -428,6 +428,37 @@ func TestOpenDoesNotRepeatAPassword(t *testing.T) {
 	}
 }
 
+// TestReceiptOfACommitUnderWayIsWaitedFor: its client, which gave it up, must not report that nothing was changed.
+func TestReceiptOfACommitUnderWayIsWaitedFor(t *testing.T) {
+	db, _ := open(t, nil)
+	receipts := database.NewReceipts(db)
+	ann := as(t.Context(), "ann@x")
+	who, _ := access.From(ann)
+	receipt := confirm.Receipt{ID: "0b0c8f6a-8f0e-4d0e-9d7b-6a3f3d0f1a12", Owner: who.Owner(), Tool: "drop", Answer: []byte(`{}`)}
+	kept, commit, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		ended <- receipts.Change(ann, func(ctx context.Context) error {
+			err := receipts.Keep(ctx, receipt)
+			close(kept)
+			<-commit
+			return err
+		})
+	}()
+	<-kept
+	short, cancel := context.WithTimeout(ann, 200*time.Millisecond)
+	defer cancel()
+	if _, found, err := receipts.Find(short, receipt.Owner, receipt.ID); err == nil || found {
+		t.Errorf("while it is under way: got %v, %v, want that it is not known", found, err)
+	}
+	go close(commit)
+	if _, found, err := receipts.Find(ann, receipt.Owner, receipt.ID); err != nil || !found {
+		t.Errorf("a search that waits: got %v, %v", found, err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestReceiptIsKeptOnceForItsOwner(t *testing.T) {
 	db, _ := open(t, nil)
 	receipts := database.NewReceipts(db)

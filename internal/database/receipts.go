@@ -21,9 +21,19 @@ func (r *Receipts) Change(ctx context.Context, fn func(ctx context.Context) erro
 	return r.db.Change(ctx, fn)
 }
 
-const keepReceipt = `
+// A receipt is locked by its id from before it is kept until its transaction has ended, and so is a search for it:
+// a commit that its client has given up may still be under way, and is waited for.
+const (
+	keepReceipt = `
 insert into confirmations (id, owner_issuer, owner_subject, tool, receipt)
-values ($1, $2, $3, $4, $5)`
+select $1::uuid, $2, $3, $4, $5 from (select pg_advisory_xact_lock(hashtextextended($1::text, 0))) as locked`
+
+	awaitReceipt = `select pg_advisory_xact_lock_shared(hashtextextended($1::text, 0))::text`
+
+	findReceipt = `
+select receipt from confirmations
+where id = $1 and owner_issuer = $2 and owner_subject = $3`
+)
 
 // Keep stores a receipt inside Change. A second one of the same id fails and
 // rolls its change back.
@@ -32,13 +42,17 @@ func (r *Receipts) Keep(ctx context.Context, kept confirm.Receipt) error {
 	return err
 }
 
-const findReceipt = `
-select receipt from confirmations
-where id = $1 and owner_issuer = $2 and owner_subject = $3`
-
-// Find returns the receipt that the owner has under an id, byte for byte.
+// Find returns the receipt that the owner has under an id, byte for byte. It waits for the end
+// of a transaction that keeps it, so that none that is not found is kept by an earlier one.
 func (r *Receipts) Find(ctx context.Context, owner access.Owner, id confirm.ID) (answer json.RawMessage, found bool, err error) {
-	receipt, found, err := Row[string](ctx, r.db, findReceipt, string(id), owner.Issuer, owner.Subject)
+	var receipt string
+	err = r.db.within(ctx, "begin read only", false, func(ctx context.Context) (err error) {
+		if _, _, err := Row[string](ctx, r.db, awaitReceipt, string(id)); err != nil {
+			return err
+		}
+		receipt, found, err = Row[string](ctx, r.db, findReceipt, string(id), owner.Issuer, owner.Subject)
+		return err
+	})
 	if err != nil || !found {
 		return nil, false, err
 	}
