@@ -89,8 +89,13 @@ func (c confirmations) answer(w http.ResponseWriter, r *http.Request, _ *access.
 func (c confirmations) decide(ctx context.Context, id string, approved bool, digest string) (result.Outcome, error) {
 	ctx = context.WithoutCancel(ctx)
 	o := c.service.Answer(ctx, id, approved, digest)
-	if o.Fault() != nil && o.Fault().Code.Status != http.StatusOK {
-		return o, o.Fault()
+	switch f := o.Fault(); {
+	case f == nil:
+	case f.Code.Status != http.StatusOK:
+		return o, f
+	case f.Kind() == fault.Unavailable: // a server that took too long: it may still make the change
+		return o, fault.ServiceDown.New("%s It is not known yet whether the change was made. To answer again is safe.", f.Message).
+			With("confirmationId", id).Because(f)
 	}
 	c.conversations.RecordOutcome(ctx, id, o)
 	return o, nil

@@ -102,6 +102,29 @@ func TestConfirmAnswersAsDocumented(t *testing.T) {
 	}
 }
 
+// TestAnswerWithoutAnOutcomeIsARefusal: a server that took too long may still make the change, so nothing
+// says that it was not made, and the conversation gets no outcome.
+func TestAnswerWithoutAnOutcomeIsARefusal(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Delete"] = []step{calls("delete_employee")}
+	events := r.ask(alice, "Delete", "")
+	id := confirmationsIn(events)[0]
+	r.servers.fail = fault.Timeout.New("The hr service did not answer in time.")
+	if status, body := r.read(r.send("POST", "/api/confirm/"+id, alice, `{"approved":true}`)); status != 503 || !strings.Contains(body, "To answer again is safe.") {
+		t.Errorf("got %d %s, want 503", status, body)
+	}
+	r.servers.fail = nil
+	if status, body := r.read(r.send("POST", "/api/confirm/"+id, alice, `{"approved":true}`)); status != 200 || !strings.Contains(body, "has been deleted.") {
+		t.Errorf("again: got %d %s", status, body)
+	}
+	r.ask(alice, "What happened?", conversationOf(t, events))
+	for _, m := range r.model.lastAsked().Messages {
+		if m.Role == agent.System && !strings.HasSuffix(m.Text(), "has been deleted.") {
+			t.Errorf("the model received %q", m.Text())
+		}
+	}
+}
+
 func TestReceiptOutlivesRedis(t *testing.T) {
 	r := newRig(t)
 	r.model.script["Delete"] = []step{calls("delete_employee")}
