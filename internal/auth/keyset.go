@@ -53,23 +53,28 @@ func fixedKeys(keys publicKeys) *keyset {
 }
 
 // find returns the key and the version of its set. It waits for a fetch only
-// when the key is unknown.
+// when the key is unknown. The cause is errUnchecked when none has succeeded since: the
+// last one is too recent, or the issuer cannot be reached.
 func (k *keyset) find(ctx context.Context, name keyName) (crypto.PublicKey, uint64, error) {
 	if s := k.usable(); s != nil {
 		if key, ok := s.keys[name]; ok {
 			return key, s.version, nil
 		}
 	}
+	asked := k.now()
 	k.await(ctx)
 	s := k.usable()
 	if s == nil {
 		return nil, 0, unreachable(errNoKeys)
 	}
 	key, ok := s.keys[name]
-	if !ok {
-		return nil, 0, invalid(errKeyID)
+	switch {
+	case ok:
+		return key, s.version, nil
+	case s.at.Before(asked) && !k.fixed:
+		return nil, 0, invalid(errUnchecked)
 	}
-	return key, s.version, nil
+	return nil, 0, invalid(errKeyID)
 }
 
 // holds reports whether the version is still the current one.

@@ -62,6 +62,35 @@ func TestNewKeyIsUsedAtOnceAndOldOneEnds(t *testing.T) {
 	r.accepts(sign(t, next, r.claims()))
 }
 
+// TestSessionOutlivesAChangeOfKeys: any token with an unknown key causes a fetch, after which there is none for
+// ten seconds. A session whose token has the issuer's new key by then must not end for that.
+func TestSessionOutlivesAChangeOfKeys(t *testing.T) {
+	r := newHarness(t)
+	began := auth.SignInOf(r.accepts(r.token()))
+	browser := func(token string) error {
+		_, err := r.verifier.VerifyBrowser(t.Context(), token, began)
+		return err
+	}
+	next := newKey(t, "k2")
+	r.advance(time.Minute)
+	r.refuses("a stranger's", sign(t, newKey(t, "k3"), r.claims()))
+	r.publish(next)
+	r.advance(time.Second)
+	token := sign(t, next, r.claims())
+	r.refuses("as a bearer token", token)
+	if err := browser(token); !fault.Is(err, fault.ServiceDown) {
+		t.Errorf("before the keys can be fetched again: got %v", err)
+	}
+	r.advance(10 * time.Second)
+	if err := browser(token); err != nil {
+		t.Errorf("then: got %v", err)
+	}
+	r.advance(time.Minute)
+	if err := browser(sign(t, newKey(t, "k4"), r.claims())); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("a key that is not published: got %v", err)
+	}
+}
+
 func TestKeysAreFetchedAgainWhenTheyAge(t *testing.T) {
 	r := newHarness(t)
 	old := sign(t, r.keys[0], r.claims())

@@ -159,9 +159,14 @@ func (v *Verifier) unrevoked(p *access.Principal) (*access.Principal, error) {
 // VerifyBrowser is Verify for a token of a browser's session, which never leaves
 // the gateway: its person may answer confirmations. The principal has the sign-in
 // that began the session, so that revoking that, or the person since then, ends
-// the session however often its token was refreshed.
+// the session however often its token was refreshed. The issuer gave that token to
+// the gateway itself: while its keys cannot be fetched again, one of a new key is
+// SERVICE_UNAVAILABLE.
 func (v *Verifier) VerifyBrowser(ctx context.Context, raw string, began SignIn) (*access.Principal, error) {
 	p, err := v.Verify(ctx, raw)
+	if errors.Is(err, errUnchecked) {
+		return nil, unreachable(err)
+	}
 	if err != nil {
 		return nil, err
 	}
