@@ -71,7 +71,7 @@ func encodedSize(r rune) int {
 	case r < unicode.MaxASCII && r >= ' ' || unicode.IsPrint(r):
 		return utf8.RuneLen(r)
 	}
-	return 10 // \U0010ffff
+	return 12 // \udbff\udfff
 }
 
 // bounded returns the record with its texts clipped, so that its line has at most

@@ -3,10 +3,14 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"countersign.dev/internal/access"
 )
@@ -103,8 +107,33 @@ const maxText = 64 << 10
 
 // Write implements io.Writer, for the inner handler of a line that is written.
 func (o *Output) Write(p []byte) (int, error) {
-	o.text = append(o.text, p...)
+	o.text = appendVisible(o.text, p)
 	return len(p), nil
+}
+
+// appendVisible appends a line whose characters can be seen: encoding/json leaves C1 controls and marks of direction
+// as they are, and a terminal that shows the line would obey them. In a JSON text their escapes are the same characters.
+func appendVisible(dst, line []byte) []byte {
+	for len(line) > 0 {
+		n := 0
+		for n < len(line) && line[n] < unicode.MaxASCII { // which is DEL
+			n++
+		}
+		dst, line = append(dst, line[:n]...), line[n:]
+		if len(line) == 0 {
+			break
+		}
+		r, size := utf8.DecodeRune(line)
+		if unicode.IsPrint(r) {
+			dst = append(dst, line[:size]...)
+		} else {
+			for _, unit := range utf16.Encode([]rune{r}) {
+				dst = fmt.Appendf(dst, "\\u%04x", unit)
+			}
+		}
+		line = line[size:]
+	}
+	return dst
 }
 
 func lineOf(ctx context.Context, inner slog.Handler, rec slog.Record) line {

@@ -3,6 +3,7 @@ package telemetry_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/telemetry"
@@ -166,5 +168,28 @@ func TestLinesOfManyGoroutinesAreWhole(t *testing.T) {
 	}
 	if len(next) != 8 || w.text.Len() == 0 {
 		t.Errorf("got lines of %d goroutines", len(next))
+	}
+}
+
+// TestLinesHaveNoInvisibleCharacters: what a caller wrote cannot move the cursor or turn the direction of the
+// terminal that shows the log, in either form of it.
+func TestLinesHaveNoInvisibleCharacters(t *testing.T) {
+	const hostile = "/x\u009b31mred\u202eedan\u2028\n\x1b[31m\x7f\U000e0041é"
+	for name, inner := range map[string]func(io.Writer) slog.Handler{
+		"json": func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, nil) },
+		"text": func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, nil) },
+	} {
+		var written bytes.Buffer
+		out := telemetry.NewOutput(&written)
+		slog.New(telemetry.Handler{Handler: inner(out), Output: out}).Info("request "+hostile, "path", hostile)
+		_ = out.Flush()
+		line := strings.TrimSuffix(written.String(), "\n")
+		if i := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 || !strings.Contains(line, "é") {
+			t.Errorf("%s: %q", name, line)
+		}
+		var read struct{ Path string }
+		if name == "json" && (json.Unmarshal([]byte(line), &read) != nil || read.Path != hostile) {
+			t.Errorf("read again: %q", read.Path)
+		}
 	}
 }
