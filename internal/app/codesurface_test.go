@@ -98,6 +98,19 @@ func (x *codeRig) search(t *testing.T, headers ...string) (*http.Response, strin
 	return resp, string(text)
 }
 
+// What a proxy on this machine passes on comes from elsewhere.
+func TestProxyIsNoProgramOfThisMachine(t *testing.T) {
+	x := newCodeRig(t, quota.Limits{}, nil)
+	if resp, _ := x.search(t); resp.StatusCode != 200 {
+		t.Errorf("a program: %d", resp.StatusCode)
+	}
+	for _, header := range []string{"X-Forwarded-For", "Forwarded", "Via"} {
+		if resp, _ := x.search(t, header, "203.0.113.9"); resp.StatusCode != 401 {
+			t.Errorf("with %s: %d", header, resp.StatusCode)
+		}
+	}
+}
+
 // The endpoint is bounded, counted and recorded as every other surface is, with a
 // token and without.
 func TestCodeSearchPassesTheGate(t *testing.T) {

@@ -197,10 +197,11 @@ func (p *platform) handler(d domain, server storage.Server, edge *mcpserver.Serv
 }
 
 // programs is whose share programs of this machine use that search without a
-// token: all of them together are one, and all pages another.
+// token: all of them together are one, and all pages another. What a proxy on this
+// machine passes on is from elsewhere.
 func programs(r *http.Request) (o access.Owner, ok bool) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil || !net.ParseIP(host).IsLoopback() {
+	if err != nil || !net.ParseIP(host).IsLoopback() || slices.ContainsFunc(forwardedBy, func(name string) bool { return r.Header.Get(name) != "" }) {
 		return access.Owner{}, false
 	}
 	if r.Header.Get("Origin") != "" {
@@ -208,6 +209,9 @@ func programs(r *http.Request) (o access.Owner, ok bool) {
 	}
 	return access.Owner{Subject: "programs"}, true
 }
+
+// forwardedBy are the headers by which proxies say that they pass a request on (RFC 7239, RFC 9110).
+var forwardedBy = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "X-Forwarded-Host", "Via"}
 
 // service adapts a runner to the MCP edge.
 type service struct{ *tool.Runner }
