@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,22 +29,56 @@ func (p *Pool) Call(ctx context.Context, key, tool string, args json.RawMessage)
 // Tools lists at most max tools of the server, in the session of a key.
 func (p *Pool) Tools(ctx context.Context, key string, max int) (tools []*mcp.Tool, err error) {
 	err = p.use(ctx, key, func(ctx context.Context, s *session) error {
-		tools = nil
-		for t, err := range s.Tools(ctx, nil) {
-			if err != nil && ctx.Err() != nil {
-				return errors.Join(errHung, err)
-			}
+		tools, err = listed(max, func(cursor string) ([]*mcp.Tool, string, error) {
+			page, err := s.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 			if err != nil {
-				return err
+				return nil, "", err
 			}
-			if tools = append(tools, t); len(tools) == max {
-				break
-			}
+			return page.Tools, page.NextCursor, nil
+		})
+		if err != nil && ctx.Err() != nil {
+			return errors.Join(errHung, err)
 		}
-		return nil
+		return err
 	})
 	return tools, err
 }
+
+// Bounds of a list, beside how many things it may have: a server decides how large its pages are, and
+// whether they end.
+const (
+	maxPages  = 100
+	maxListed = 16 << 20 // bytes of all pages, of which each has the bound of an answer
+)
+
+// listed collects at most max things over the pages of a list.
+func listed[T any](max int, page func(cursor string) (things []T, next string, err error)) (all []T, err error) {
+	cursor, size := "", 0
+	for range maxPages {
+		things, next, err := page(cursor)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, things[:min(len(things), max-len(all))]...)
+		text, err := json.Marshal(things)
+		if size += len(text); err != nil {
+			return nil, err
+		}
+		switch {
+		case next == "" || len(all) == max:
+			return all, nil
+		case next == cursor:
+			return nil, fmt.Errorf("%w: a page leads to itself", errEndless)
+		case size > maxListed:
+			return nil, ErrTooLarge
+		}
+		cursor = next
+	}
+	return nil, fmt.Errorf("%w: more than %d pages", errEndless, maxPages)
+}
+
+// errEndless is the error of a list that does not end.
+var errEndless = errors.New("the list does not end")
 
 // errHung marks the error of a list that did not come in time. No person waits for it
 // alone, so its server hangs, and is connected anew.

@@ -19,15 +19,14 @@ func (p *Pool) Prompts(ctx context.Context, key string, max int) (prompts []*mcp
 		if about.Capabilities == nil || about.Capabilities.Prompts == nil {
 			return nil
 		}
-		for one, err := range s.Prompts(ctx, nil) {
+		prompts, err = listed(max, func(cursor string) ([]*mcp.Prompt, string, error) {
+			page, err := s.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
 			if err != nil {
-				return err
+				return nil, "", err
 			}
-			if prompts = append(prompts, one); len(prompts) == max {
-				break
-			}
-		}
-		return nil
+			return page.Prompts, page.NextCursor, nil
+		})
+		return err
 	})
 	return prompts, instructions, err
 }
