@@ -148,7 +148,7 @@ func newIssuer(t *testing.T, handshake bool) *issuer {
 	t.Cleanup(i.Close)
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "token_endpoint": i.URL + "/token", "code_challenge_methods_supported": []string{"S256"}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "token_endpoint": i.URL + "/token"})
 	})
 	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
 		i.mu.Lock()

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 )
@@ -123,15 +122,12 @@ func (b *bearer) renew(f *fetching) {
 
 func (b *bearer) fetch(ctx context.Context) (*oauth2.Token, error) {
 	client := &http.Client{Transport: b.next, CheckRedirect: noRedirect}
-	about, err := auth.GetAuthServerMetadata(ctx, b.o.Issuer, client)
+	about, err := discover(ctx, b.o.Issuer, client)
 	if err != nil {
 		return nil, err
 	}
-	if about == nil || about.TokenEndpoint == "" {
-		return nil, fmt.Errorf("its metadata cannot be found, or names no token endpoint")
-	}
 	style := oauth2.AuthStyleInHeader // RFC 8414's default
-	if m := about.TokenEndpointAuthMethodsSupported; len(m) > 0 && !slices.Contains(m, "client_secret_basic") {
+	if len(about.Methods) > 0 && !slices.Contains(about.Methods, "client_secret_basic") {
 		style = oauth2.AuthStyleInParams
 	}
 	config := clientcredentials.Config{
