@@ -67,7 +67,7 @@ func (s *Server) open(ws *websocket.Conn, r *http.Request, p *access.Principal, 
 
 // unknownSession also answers callers who do not own the session, before the upgrade.
 func unknownSession() error {
-	return fault.ForbiddenRequest.New("This session is not yours, or does not exist.").Instruct("Connect without sessionId to begin a new one.")
+	return fault.ForbiddenRequest.New("This session is not yours, or does not exist.").Suggest("Begin a new conversation.").Instruct("Connect without sessionId to begin a new one.")
 }
 
 // position finds the conversation of a request, and the event after which to read.
