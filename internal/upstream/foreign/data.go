@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -37,17 +38,43 @@ const longNumbers = "Whole numbers of more than 15 digits may be inexact in this
 // structuredOf returns the structured content as JSON, and what its reader must know of
 // it. The text copy has the server's own spelling of numbers, which the SDK decoded to
 // floats, so it is taken where it says the same.
-func structuredOf(answer *mcp.CallToolResult, text string) (data json.RawMessage, remark string, err error) {
+func structuredOf(answer *mcp.CallToolResult, text string) (data json.RawMessage, remarks []string, err error) {
 	if len(answer.Content) == 1 && copies(text, answer.StructuredContent) {
-		return json.RawMessage(text), "", nil
+		return json.RawMessage(text), nil, nil
 	}
 	if data, err = json.Marshal(answer.StructuredContent); err != nil {
-		return nil, "", errors.New("its structured content is not JSON")
+		return nil, nil, errors.New("its structured content is not JSON")
 	}
 	if inexact(answer.StructuredContent) {
-		remark = longNumbers
+		remarks = append(remarks, longNumbers)
 	}
-	return data, remark, nil
+	return data, remarks, nil
+}
+
+// besideData is said of structured content beside which there are other texts or parts. They have no
+// place in it, and the remarks are ours.
+const besideData = "The server sent more beside this data, such as a text or a picture, which is not given here."
+
+// repeats reports whether texts say nothing that is not in structured content: they are its copy, as the
+// specification has it, or that of its one member, whole or of each of its items.
+func repeats(texts []string, structured any) bool {
+	if len(texts) == 0 || len(texts) == 1 && same(texts[0], structured) {
+		return true
+	}
+	if object, is := structured.(map[string]any); is && len(object) == 1 {
+		for _, structured = range object {
+			if len(texts) == 1 && same(texts[0], structured) {
+				return true
+			}
+		}
+	}
+	list, is := structured.([]any)
+	return is && slices.EqualFunc(texts, list, same)
+}
+
+// same reports whether a text is a value, or the JSON of it, or blank.
+func same(text string, value any) bool {
+	return strings.TrimSpace(text) == "" || any(text) == value || copies(text, value)
 }
 
 // inexact reports whether a value has whole numbers that floats may have changed.
@@ -88,8 +115,9 @@ func copies(text string, structured any) bool {
 }
 
 // rowsIn returns the rows of a list of objects, or of an object whose one member
-// is such a list; nil of anything else. The other shapes that servers use have no
-// name for their rows that could be trusted, and stay as they are.
+// is such a list and has the plain name of things; nil of anything else. The other
+// shapes that servers use have no name for their rows that could be trusted, or one
+// that says more of them ("failed", "not_deleted"), and stay as they are.
 func rowsIn(data json.RawMessage) []json.RawMessage {
 	var rows []json.RawMessage
 	if json.Unmarshal(data, &rows) != nil {
@@ -97,8 +125,8 @@ func rowsIn(data json.RawMessage) []json.RawMessage {
 		if json.Unmarshal(data, &object) != nil || len(object) != 1 {
 			return nil
 		}
-		for _, only := range object {
-			if json.Unmarshal(only, &rows) != nil {
+		for name, only := range object {
+			if !things.MatchString(name) || troubles.MatchString(name) || json.Unmarshal(only, &rows) != nil {
 				return nil
 			}
 		}
@@ -110,6 +138,12 @@ func rowsIn(data json.RawMessage) []json.RawMessage {
 	}
 	return rows
 }
+
+// things are names of rows: plurals of one word, and words for any of them. troubles are not.
+var (
+	things   = regexp.MustCompile(`^(?:[a-z]+s|data|result|list|content|people|children)$`)
+	troubles = regexp.MustCompile(`^(?:error|failure|warning|problem|reject|conflict|mismatche|omission|exclusion|deletion)s$`)
+)
 
 // rowsOutcome is a list of as many rows as fit. Half of them are tried where all
 // do not fit, until one row alone is too large and becomes text.
@@ -128,7 +162,11 @@ func rowsOutcome(rows []json.RawMessage) result.Outcome {
 	if len(rows) == 0 {
 		return result.Success(json.RawMessage("[]"), &result.Page{Noun: "rows"}, "")
 	}
-	return textOutcome(string(rows[0]), nil)
+	var notices []string
+	if len(rows) > 1 {
+		notices = append(notices, fmt.Sprintf("Only the first of %d rows of the answer is given, as a text. Ask for less.", len(rows)))
+	}
+	return textOutcome(string(rows[0]), nil, notices...)
 }
 
 // content is an answer that is not structured.
@@ -138,10 +176,9 @@ type content struct {
 }
 
 // textOutcome is a text, clipped where it is too long, and the descriptions of
-// the other parts.
-func textOutcome(text string, parts []part) result.Outcome {
+// the other parts, with notices of what is left out.
+func textOutcome(text string, parts []part, notices ...string) result.Outcome {
 	c := content{Text: clip(strings.ToValidUTF8(text, "\uFFFD")), Parts: parts[:min(len(parts), maxParts)]}
-	var notices []string
 	if len(c.Text) < len(text) {
 		notices = append(notices, fmt.Sprintf("Only the first %d of %d bytes of the answer's text are given. Ask for less.", len(c.Text), len(text)))
 	}

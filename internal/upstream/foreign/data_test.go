@@ -55,6 +55,10 @@ func TestListsOfObjectsAreRows(t *testing.T) {
 		"two lists":          {map[string]any{"a": list, "b": list}, `"data":{"a":[{"id":1},{"id":2}],"b":[{"id":1},{"id":2}]}}`},
 		"a list of numbers":  {map[string]any{"result": []any{1.0}}, `"data":{"result":[1]}}`},
 		"a mixed list":       {map[string]any{"result": append(list, 7.0)}, `"data":{"result":[{"id":1},{"id":2},7]}}`},
+		"things by name":     {map[string]any{"issues": list}, rows},
+		"of a plain word":    {map[string]any{"people": list}, rows},
+		"what failed":        {map[string]any{"failed_to_delete": list}, `"data":{"failed_to_delete":[{"id":1},{"id":2}]}}`},
+		"errors":             {map[string]any{"errors": []any{}}, `"data":{"errors":[]}}`},
 		"an object":          {map[string]any{"id": 1.0}, `"data":{"id":1}}`},
 		"an object of null":  {map[string]any{"result": nil}, `"data":{"result":null}}`},
 		"a list without any": {map[string]any{"result": []any{}}, `"data":[],"metadata":{"hasMore":false,"returnedCount":0,"totalEstimate":"0","truncated":false,"totalCount":"0"}}`},
@@ -71,9 +75,9 @@ func TestTextCopyIsTakenOnlyWhenItSaysTheSame(t *testing.T) {
 	structured := map[string]any{"id": 1e19}
 	for text, want := range map[string]string{
 		`{"id": 10000000000000000001}`:       `{"id": 10000000000000000001}}`,
-		`{"id":5}`:                           `{"id":10000000000000000000},` + inexactly,
+		`{"id":5}`:                           `{"id":10000000000000000000},` + inexactlyAndMore,
 		`10000000000000000001`:               `{"id":10000000000000000000},` + inexactly,
-		`{"id":5,"id":10000000000000000000}`: `{"id":10000000000000000000},` + inexactly,
+		`{"id":5,"id":10000000000000000000}`: `{"id":10000000000000000000},` + inexactlyAndMore,
 		``:                                   `{"id":10000000000000000000},` + inexactly,
 	} {
 		got := wrapped(t, &mcp.CallToolResult{StructuredContent: structured, Content: texts(text)})
@@ -83,8 +87,61 @@ func TestTextCopyIsTakenOnlyWhenItSaysTheSame(t *testing.T) {
 	}
 }
 
-// inexactly ends the answer of one object with numbers whose digits are not all known.
-const inexactly = `"metadata":{"hasMore":false,"returnedCount":1,"totalEstimate":"1","hint":"` + longNumbers + `","truncated":false,"totalCount":"1"}}`
+// inexactly ends the answer of one object with numbers whose digits are not all known,
+// and inexactlyAndMore that of one with a text that says something else.
+const (
+	inexactly        = `"metadata":{"hasMore":false,"returnedCount":1,"totalEstimate":"1","hint":"` + longNumbers + `","truncated":false,"totalCount":"1"}}`
+	inexactlyAndMore = `"metadata":{"hasMore":false,"returnedCount":1,"totalEstimate":"1","hint":"` + longNumbers + ` ` + besideData + `","truncated":false,"totalCount":"1"}}`
+)
+
+// TestWhatIsBesideStructuredContentIsRemarkedOn: a warning or a picture, and not the copy that the
+// specification asks for, in whatever pieces.
+func TestWhatIsBesideStructuredContentIsRemarkedOn(t *testing.T) {
+	list := []any{map[string]any{"id": 1.0}, map[string]any{"id": 2.0}}
+	for name, c := range map[string]struct {
+		structured any
+		content    []mcp.Content
+		more       bool
+	}{
+		"a warning":           {map[string]any{"deleted": 2.0}, texts("3 of 5 were skipped"), true},
+		"a picture":           {map[string]any{"chart": "sales"}, []mcp.Content{&mcp.ImageContent{}}, true},
+		"a copy":              {map[string]any{"deleted": 2.0}, texts(`{ "deleted": 2 }`), false},
+		"a copy and more":     {map[string]any{"deleted": 2.0}, texts(`{"deleted":2}`, "beware"), true},
+		"the one member":      {map[string]any{"result": "done"}, texts("done"), false},
+		"each item":           {map[string]any{"result": list}, texts(`{"id":1}`, `{"id":2}`), false},
+		"each item of a list": {list, texts(`{"id":1}`, `{"id":2}`), false},
+		"one item too many":   {list, texts(`{"id":1}`, `{"id":2}`, `{"id":3}`), true},
+		"a blank text":        {list, texts(" \n"), false},
+		"no content":          {list, nil, false},
+	} {
+		if got := wrapped(t, &mcp.CallToolResult{StructuredContent: c.structured, Content: c.content}); strings.Contains(got, besideData) != c.more {
+			t.Errorf("%s: got %s", name, got)
+		}
+	}
+}
+
+// TestStructuredErrorIsItsMessage where there is no other.
+func TestStructuredErrorIsItsMessage(t *testing.T) {
+	r := &mcp.CallToolResult{IsError: true, StructuredContent: map[string]any{"reason": "order 7 was charged, not shipped"}}
+	if got := wrapped(t, r); !strings.Contains(got, "charged, not shipped") {
+		t.Errorf("got %s", got)
+	}
+	r.Content = texts("no stock")
+	if got := wrapped(t, r); !strings.Contains(got, `"message":"no stock"`) {
+		t.Errorf("with a message: got %s", got)
+	}
+}
+
+// TestNoRowIsLostWithoutANotice: at the very bounds, and where one row alone is too large.
+func TestNoRowIsLostWithoutANotice(t *testing.T) {
+	for _, size := range []int{maxData - 11, maxData - 10, maxData - 9, maxData - 8, maxData, 2 * maxData} {
+		rows := []any{map[string]any{"t": strings.Repeat(" ", size)}, map[string]any{"t": "x"}}
+		o := (&Server{}).wrap(&mcp.CallToolResult{StructuredContent: rows})
+		if p := o.Page(); p == nil || !p.More || !strings.Contains(p.Hint, "of 2 rows of the answer") {
+			t.Errorf("%d: got %.100s, %+v", size, o.Data(), p)
+		}
+	}
+}
 
 // TestNumbersThatMayHaveLostDigitsAreRemarkedOn in data of any shape, and no others.
 func TestNumbersThatMayHaveLostDigitsAreRemarkedOn(t *testing.T) {

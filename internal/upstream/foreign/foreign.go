@@ -96,7 +96,15 @@ func (s *Server) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 		return nil, err
 	}
 	tools := make([]result.ToolInfo, 0, len(listed))
+	twice := map[string]int{}
 	for _, t := range listed {
+		twice[t.Name]++
+	}
+	for _, t := range listed {
+		if twice[t.Name] > 1 { // which of them is called is not known
+			s.o.Log.WarnContext(ctx, "tool left out", "server", s.o.Name, "tool", t.Name, "error", "it is listed twice")
+			continue
+		}
 		info, err := infoOf(t)
 		if err != nil {
 			s.o.Log.WarnContext(ctx, "tool left out", "server", s.o.Name, "tool", t.Name, "error", err)

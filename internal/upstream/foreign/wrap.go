@@ -34,22 +34,30 @@ func (s *Server) failed(message string) *fault.Error {
 
 // wrap makes an outcome of a result of any shape: structured content as it is,
 // else the texts and a description of every other part. An answer that is larger
-// than a model or a page can take is clipped, and says so.
+// than a model or a page can take is clipped, and says so, and so does structured
+// content beside which there is more.
 func (s *Server) wrap(answer *mcp.CallToolResult) result.Outcome {
-	text, parts := contentOf(answer.Content)
+	texts, parts := contentOf(answer.Content)
+	text := strings.Join(texts, "\n")
 	switch {
 	case len(answer.InputRequests) > 0:
 		return result.Failed(s.failed("It asked for more input, which cannot be given here."))
+	case answer.IsError && strings.TrimSpace(text) == "" && answer.StructuredContent != nil:
+		reason, _ := json.Marshal(answer.StructuredContent)
+		return result.Failed(s.failed(string(reason)))
 	case answer.IsError:
 		return result.Failed(s.failed(text))
 	case answer.StructuredContent == nil:
 		return textOutcome(text, parts)
 	}
-	data, remark, err := structuredOf(answer, text)
+	data, remarks, err := structuredOf(answer, text)
 	if err != nil {
 		return result.Failed(fmt.Errorf("answer of server %s: %w", s.o.Name, err))
 	}
-	return remarked(dataOutcome(data), remark)
+	if !repeats(texts, answer.StructuredContent) || len(parts) > 0 {
+		remarks = append(remarks, besideData)
+	}
+	return remarked(dataOutcome(data), strings.Join(remarks, " "))
 }
 
 func dataOutcome(data json.RawMessage) result.Outcome {
@@ -62,8 +70,7 @@ func dataOutcome(data json.RawMessage) result.Outcome {
 	return textOutcome(string(data), nil)
 }
 
-func contentOf(content []mcp.Content) (text string, parts []part) {
-	var texts []string
+func contentOf(content []mcp.Content) (texts []string, parts []part) {
 	for _, c := range content {
 		switch c := c.(type) {
 		case *mcp.TextContent:
@@ -81,5 +88,5 @@ func contentOf(content []mcp.Content) (text string, parts []part) {
 			}
 		}
 	}
-	return strings.Join(texts, "\n"), parts
+	return texts, parts
 }
