@@ -79,8 +79,14 @@ export function gatewayNow() {
 export function get(path, options) {
   const asked = early.get(path);
   early.delete(path);
-  return asked?.catch(() => request("GET", path, undefined, options)) ?? request("GET", path, undefined, options);
+  const anew = () => request("GET", path, undefined, options);
+  return asked ? Promise.race([asked.catch(anew), end(options?.signal)]) : anew();
 }
+
+// What was asked for ahead has no signal: its wait ends as that of a request does.
+const end = (signal) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(unreached(signal.reason))));
+const unreached = (cause) => (cause.name === "AbortError" ? cause : new Fault(t("The gateway could not be reached."), { code: "UNREACHABLE" }));
+
 /** @param {string} path @param {unknown} body @param {RequestOptions} [options] @returns {Promise<any>} */
 export const post = (path, body, options) => request("POST", path, body, options);
 /** @param {string} path @param {unknown} body @returns {Promise<any>} */
@@ -125,9 +131,8 @@ async function reach(path, init) {
   try {
     return await fetch(path, init);
   } catch (cause) {
-    if (cause.name === "AbortError") throw cause;
-    await learned();
-    throw new Fault(t("The gateway could not be reached."), { code: "UNREACHABLE" });
+    if (cause.name !== "AbortError") await learned();
+    throw unreached(cause);
   }
 }
 
