@@ -2,10 +2,13 @@ package app
 
 import (
 	"io/fs"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"countersign.dev/internal/result"
 	"countersign.dev/web"
 )
 
@@ -37,6 +40,11 @@ func TestPageKnowsEveryToolInGerman(t *testing.T) {
 				for _, field := range f.Output {
 					said = append(said, field.Label)
 				}
+				for _, name := range columnsIn(t, info) {
+					if f.Output[name].Label == "" && ofCompany(server) && !strings.HasSuffix(strings.ToLower(name), "id") && name[0] != '_' {
+						said = append(said, labelOf(name))
+					}
+				}
 			}
 			for _, one := range said {
 				if one != "" && !known[one] {
@@ -46,3 +54,28 @@ func TestPageKnowsEveryToolInGerman(t *testing.T) {
 		}
 	}
 }
+
+// ofCompany reports whether a server's rows are those of a company's domains. Tasks and places in code are
+// drawn by their own names.
+func ofCompany(server string) bool {
+	return slices.Contains([]string{"hr", "finance", "sales", "support"}, server)
+}
+
+// columnsIn are the fields of the rows of an answer, or of the one thing that it has.
+func columnsIn(t *testing.T, info result.ToolInfo) []string {
+	t.Helper()
+	data, _ := answerSchemas(t, info)["SuccessResponse"]["data"].(schema)
+	if items, is := data["items"].(schema); is {
+		data = items
+	}
+	fields, _ := data["properties"].(schema)
+	return slices.Sorted(maps.Keys(fields))
+}
+
+// labelOf is what the page makes of the name of a field that has no label.
+func labelOf(name string) string {
+	words := strings.ToLower(strings.ReplaceAll(camel.ReplaceAllString(name, "$1 $2"), "_", " "))
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+var camel = regexp.MustCompile(`([a-z])([A-Z])`)
