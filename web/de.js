@@ -12,6 +12,7 @@ export const words = {
   "What waits for your approval could not be read. {why}": "Was auf Ihre Freigabe wartet, ließ sich nicht lesen. {why}",
   "Your conversations could not be listed. {why}": "Ihre Gespräche ließen sich nicht auflisten. {why}",
   "This does not exist any more, or is not yours.": "Das gibt es nicht mehr, oder es gehört nicht Ihnen.",
+  "It goes on: its lines are longer than is shown.": "Es geht weiter: Die Zeilen sind länger, als hier gezeigt wird.",
   "It could not be opened. {why}": "Es ließ sich nicht öffnen. {why}",
   "It could not be deleted. {why}": "Es ließ sich nicht löschen. {why}",
   "Deleted: {title}": "Gelöscht: {title}",

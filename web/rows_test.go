@@ -527,6 +527,28 @@ func TestMoreOfAFileOpensAtThePlace(t *testing.T) {
 	})()`)
 }
 
+// Lines before a place that are too long do not take its room, and what is left out of it is said.
+func TestMoreOfAFileWithLongLinesShowsThePlace(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/tools", workTools())
+	g.on("POST /api/query", turn(foundCode(), object{"type": "text", "text": "Two places."}))
+	g.on("POST /api/mcp/{server}/{tool}", func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			From int `json:"start_line"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		answer(http.StatusOK, object{"status": "success", "data": object{"repository": "countersign", "file_path": "seal.go", "start_line": asked.From, "end_line": asked.From + 1, "total_lines": 90,
+			"text": "// long\n// line\n", "metadata": object{"language": "Go"}}})(w, r)
+	})
+	p.Open(g.URL)
+	p.ask("Show me seal")
+	p.Sees("[data-turn=done] [data-place='seal.go:41'] .line[data-line='41']", "seal")
+	p.Click("[data-place='seal.go:41'] [data-more-lines]")
+	p.Sees("[data-place='seal.go:41'] .line[data-match][data-line='42']", "line")
+	p.Sees("[data-place='seal.go:41'] .problem", "It goes on")
+}
+
 // One place that was found is drawn like several: its code is not in the words.
 func TestOnePlaceIsDrawnAsCode(t *testing.T) {
 	t.Parallel()

@@ -27,10 +27,13 @@ export function placeView(row, key, server) {
   const place = signal({ text: row[key], first: row.snippet_line ?? row.start_line ?? 1, whole: false });
   const problem = signal("");
   const more = server && serverOf(READER) === server && row.file_path && key !== "text";
+  const read = async (from) => (await post(`/api/mcp/${encodeURIComponent(String(server))}/${READER}`, { repository: row.repository, file_path: row.file_path, start_line: from, end_line: row.end_line + AROUND })).data;
   const open = async () => {
     try {
-      const { data: file } = await post(`/api/mcp/${encodeURIComponent(String(server))}/${READER}`, { repository: row.repository, file_path: row.file_path, start_line: Math.max(1, row.start_line - AROUND), end_line: row.end_line + AROUND });
+      let file = await read(Math.max(1, row.start_line - AROUND));
+      if (file.end_line < row.end_line) file = await read(row.snippet_line ?? row.start_line); // the lines before it were too long
       place.value = { text: file.text, first: file.start_line, whole: true };
+      problem.value = file.cut || file.end_line < row.end_line ? t("It goes on: its lines are longer than is shown.") : "";
     } catch (fault) {
       problem.value = fault.message;
     }
