@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/support"
@@ -106,6 +108,45 @@ func TestClosingKeepsAndShowsWhatWasSaid(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTimeOfClosingIsThatOfTheClosing: what another process writes into a ticket does not
+// move it, and a ticket that was closed elsewhere has none.
+func TestTimeOfClosingIsThatOfTheClosing(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, h *harness) {
+		h.Apply(h.As("dan.williams"), "close_ticket", args{"ticket_id": "TICK-004", "resolution": solved})
+		if h.store.touch != nil {
+			h.store.touch("TICK-004")
+			h.store.touch("TICK-008")
+			h.store.settled()
+		}
+		got := map[string]any{}
+		for _, row := range domaintest.Decode[[]map[string]any](t, h.CallAs("dan.williams", "search_tickets", `{"query":"*","status":"closed"}`)) {
+			got[row["ticket_id"].(string)] = row["closed_at"]
+		}
+		want := map[string]any{"TICK-004": day.Format(time.RFC3339), "TICK-008": nil, "TICK-014": nil}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// TestStoreOfAnEarlierVersionTakesTheTimeOfClosing: its tickets have no place for it until
+// the store is opened, or its indices are migrated.
+func TestStoreOfAnEarlierVersionTakesTheTimeOfClosing(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(testing.TB) support.Store{"sqlite": earlierFile, "search": earlierIndex} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			if done, err := change(t.Context(), s, closing(t, s, "TICK-004", "x")); !done || err != nil {
+				t.Fatal(done, err)
+			}
+			if row, _, err := s.Ticket(t.Context(), everything, "TICK-004"); err != nil || row.ClosedAt == nil || !row.ClosedAt.Equal(day) {
+				t.Errorf("closed at %v, %v", row.ClosedAt, err)
+			}
+		})
+	}
 }
 
 func TestStaleOrForeignChangeChangesNothing(t *testing.T) {

@@ -43,13 +43,16 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// later is when another process writes a ticket.
+var later = day.Add(time.Hour)
+
 // engine is a store under test, and what only the engine behind it can do.
 type engine struct {
 	support.Store
 	direct       support.Store // the same rows, not through the proxy
 	address      string        // for another process
 	remove       func(ticketIDs ...string)
-	touch        func(ticketID string)                     // another process writes the ticket
+	touch        func(ticketID string)                     // another process writes the ticket, at later
 	settled      func()                                    // returns when searches show every write
 	foreign      func(t *testing.T) support.Store          // on tables or indices that are not ours
 	misread      func(t *testing.T, s support.Scope) error // asks for what the engine must refuse
@@ -124,7 +127,7 @@ func onEveryEngine(t *testing.T, test func(t *testing.T, e *engine)) {
 // harness is the domain as the kernel runs it, with the sample company.
 type harness struct {
 	*domaintest.Harness
-	store support.Store
+	store *engine
 }
 
 // onEveryStore runs a test on each store with the sample company.
@@ -135,7 +138,7 @@ func onEveryStore(t *testing.T, test func(t *testing.T, h *harness)) {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
 			s := e.Open(t, conformance.Company)
-			test(t, &harness{domaintest.Open(t, "support", s), engineOf(s).Store})
+			test(t, &harness{domaintest.Open(t, "support", s), engineOf(s)})
 		})
 	}
 }
@@ -181,7 +184,9 @@ func file(t testing.TB) *engine {
 			run(`delete from tickets where id = ?`, id)
 		}
 	}
-	e.touch = func(id string) { run(`update tickets set priority = 'low', version = version + 1 where id = ?`, id) }
+	e.touch = func(id string) {
+		run(`update tickets set priority = 'low', updated_at = ?, version = version + 1 where id = ?`, later.UnixMilli(), id)
+	}
 	e.misread = func(t *testing.T, s support.Scope) error {
 		run(`drop table tickets_words`)
 		_, err := e.Tickets(t.Context(), s, support.TicketQuery{Find: support.ParseQuery("login"), Limit: 5})
@@ -196,6 +201,20 @@ func file(t testing.TB) *engine {
 	}
 	e.restore = func() { _ = hold.Rollback() }
 	return e
+}
+
+// earlierFile is a store in a file that was made before tickets had a time of closing.
+func earlierFile(t testing.TB) support.Store {
+	path := filepath.Join(t.TempDir(), "support.db")
+	s := sqliteAt(t, path)
+	fill(t, s, sample())
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := otherProcess(t, path).Exec(`alter table tickets drop column closed_at`); err != nil {
+		t.Fatal(err)
+	}
+	return sqliteAt(t, path)
 }
 
 func otherProcess(t testing.TB, path string) *sql.DB {
@@ -242,7 +261,7 @@ func search(t testing.TB) *engine {
 		c.do(http.MethodPost, "/"+index+"/_bulk", &lines)
 	}
 	e.touch = func(id string) {
-		c.do(http.MethodPost, "/"+index+"/_update/"+id, bytes.NewBufferString(`{"doc":{"priority":"low"}}`))
+		c.do(http.MethodPost, "/"+index+"/_update/"+id, bytes.NewBufferString(`{"doc":{"priority":"low","updated_at":"`+later.Format(time.RFC3339)+`"}}`))
 	}
 	e.analyze = func(text string) (words []string) {
 		body, _ := json.Marshal(map[string]string{"analyzer": "words", "text": text}) // texts always encode
@@ -266,6 +285,43 @@ func search(t testing.TB) *engine {
 		return err
 	}
 	return e
+}
+
+// earlierIndex is a store in indices that were made before tickets had a time of closing.
+func earlierIndex(t testing.TB) support.Store {
+	address, prefix := searchServer.Address(t)
+	options := indices(prefix, elastic.TicketIndex)
+	s, err := elastic.Open(address, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, path := client{t, address}, "/"+options.Tickets
+	var made map[string]struct {
+		Mappings struct {
+			Dynamic    string         `json:"dynamic"`
+			Properties map[string]any `json:"properties"`
+		} `json:"mappings"`
+		Settings struct {
+			Index map[string]any `json:"index"`
+		} `json:"settings"`
+	}
+	if err := json.Unmarshal(c.do(http.MethodGet, path, nil), &made); err != nil {
+		t.Fatal(err)
+	}
+	earlier := made[options.Tickets]
+	delete(earlier.Mappings.Properties, "closed_at")
+	for _, own := range []string{"creation_date", "provided_name", "uuid", "version"} {
+		delete(earlier.Settings.Index, own)
+	}
+	body, _ := json.Marshal(earlier) // what was read always encodes
+	c.do(http.MethodDelete, path, nil)
+	c.do(http.MethodPut, path, bytes.NewReader(body))
+	fill(t, s, sample())
+	return s
 }
 
 // client asks the engine past the store.

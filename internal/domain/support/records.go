@@ -24,7 +24,7 @@ type Ticket struct {
 	ResolvedAt    *time.Time `json:"resolved_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 	Resolution    string     `json:"resolution,omitempty" jsonschema_description:"What solved it."`
 	ClosedBy      string     `json:"closed_by,omitempty" jsonschema_description:"Who closed it, when it was closed here." field:"show=detail"`
-	ClosedAt      *time.Time `json:"closed_at,omitempty" field:"show=detail"`
+	ClosedAt      *time.Time `json:"closed_at,omitempty" jsonschema_description:"When it was closed, when it was closed here." field:"show=detail"`
 	Outcome       string     `json:"resolution_type,omitempty" jsonschema:"enum=solved,enum=workaround,enum=duplicate,enum=cannot_reproduce,enum=wont_fix" field:"show=detail"`
 	Notified      *bool      `json:"customer_notified,omitempty" jsonschema_description:"Whether the customer was informed; absent when that is not known." field:"show=detail"`
 	Score         float64    `json:"_score,omitempty" jsonschema_description:"Relevance: 1 for each term that was found, and 2 more when the subject or title has it." field:"show=detail"`

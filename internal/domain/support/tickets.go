@@ -2,7 +2,6 @@ package support
 
 import (
 	"context"
-	"time"
 
 	"countersign.dev/internal/tool"
 )
@@ -63,16 +62,7 @@ func (s *Server) searchTickets(ctx context.Context, in searchTickets, w tool.Win
 	})
 	for i := range rows {
 		rows[i].Any = q.IsAny()
-		rows[i].ClosedAt = closedAt(rows[i])
 		rows[i].Highlight = q.highlight(rows[i].Subject, rows[i].Description)
 	}
 	return rows, err
-}
-
-// closedAt is when a ticket was closed: after that nothing is changed in it here.
-func closedAt(t Ticket) *time.Time {
-	if t.Status != TicketClosed {
-		return nil
-	}
-	return &t.UpdatedAt
 }

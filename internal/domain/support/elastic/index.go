@@ -3,6 +3,7 @@ package elastic
 import (
 	"context"
 	"fmt"
+	"maps"
 	"unicode"
 
 	"github.com/elastic/go-elasticsearch/v9/esapi"
@@ -12,13 +13,16 @@ import (
 )
 
 // Migrate makes the indices that are missing. Those that are there get
-// the fields of stems, and otherwise stay as they are.
+// the fields that earlier versions did not have, and otherwise stay as they are.
 func (e *Store) Migrate(ctx context.Context) error {
+	later := map[kind]object{tickets: stemFields(), articles: stemFields()}
+	later[tickets]["closed_at"] = date()
 	for k, fields := range map[kind]object{tickets: ticketFields(), articles: articleFields()} {
+		maps.Copy(fields, later[k])
 		body := object{"settings": e.settings(k), "mappings": object{"dynamic": "strict", "properties": fields}}
 		err := e.Send(ctx, esapi.IndicesCreateRequest{Index: e.indices[k], Body: elasticsearch.JSON(body)}, new(object))
-		if elasticsearch.Refused(err, elasticsearch.IndexExists) { // of a version before the stems
-			err = e.Send(ctx, esapi.IndicesPutMappingRequest{Index: []string{e.indices[k]}, Body: elasticsearch.JSON(object{"properties": stemFields()})}, new(object))
+		if elasticsearch.Refused(err, elasticsearch.IndexExists) {
+			err = e.Send(ctx, esapi.IndicesPutMappingRequest{Index: []string{e.indices[k]}, Body: elasticsearch.JSON(object{"properties": later[k]})}, new(object))
 		}
 		if err != nil {
 			return err
@@ -58,6 +62,8 @@ func foldings() (rules []string) {
 
 func keyword() object { return object{"type": "keyword"} }
 
+func date() object { return object{"type": "date"} }
+
 // searchedField is a field whose words are searched.
 func searchedField(kind string) object { return object{"type": kind, "copy_to": wordsField} }
 
@@ -87,12 +93,11 @@ func kept() object { return object{"type": "keyword", "index": false, "doc_value
 
 func ticketFields() object {
 	return object{
-		wordsField: object{"type": "text", "analyzer": "words"},
-		stemsField: stem(), headStemsField: stem(),
+		wordsField:  object{"type": "text", "analyzer": "words"},
 		"ticket_id": searchedField("keyword"), "subject": head(), "description": body(), "status": keyword(), "priority": keyword(),
 		"customer_id": keyword(), "customer_name": searchedField("keyword"), "customer_email": kept(), "assigned_to": keyword(),
 		"category": searchedField("keyword"), "tags": searchedField("keyword"),
-		"created_at": object{"type": "date"}, "updated_at": object{"type": "date"}, "resolved_at": object{"type": "date"},
+		"created_at": date(), "updated_at": date(), "resolved_at": date(),
 		"resolution": kept(), "resolution_type": keyword(), "customer_notified": object{"type": "boolean"}, "closed_by": keyword(),
 		"confirmation": object{"properties": object{
 			"id": keyword(), "owner": object{"properties": object{"iss": keyword(), "sub": keyword()}}, "tool": keyword(), "receipt": kept(),
@@ -102,11 +107,10 @@ func ticketFields() object {
 
 func articleFields() object {
 	return object{
-		wordsField: object{"type": "text", "analyzer": "words"},
-		stemsField: stem(), headStemsField: stem(),
+		wordsField:   object{"type": "text", "analyzer": "words"},
 		"article_id": searchedField("keyword"), "title": head(), "summary": body(), "content": body(), "category": searchedField("keyword"), "tags": searchedField("keyword"),
 		"author": keyword(), "status": keyword(), "view_count": object{"type": "integer"}, "helpful_votes": object{"type": "integer"},
-		"created_at": object{"type": "date"}, "updated_at": object{"type": "date"},
+		"created_at": date(), "updated_at": date(),
 	}
 }
 

@@ -100,7 +100,7 @@ func (e *Store) close(ctx context.Context, t support.Ticket, c support.Closing, 
 	seen := action{"update": object{"_id": c.ID, "if_seq_no": c.Version.Number, "if_primary_term": c.Version.Term}}
 	outcomes, err := e.Bulk(ctx, e.indices[tickets], "wait_for", 1, seen, object{"doc": object{
 		"status": support.TicketClosed, "resolution": c.Resolution, "resolution_type": c.ResolutionType, "customer_notified": c.CustomerNotified,
-		"closed_by": c.By, "resolved_at": resolved, "updated_at": c.At,
+		"closed_by": c.By, "closed_at": c.At, "resolved_at": resolved, "updated_at": c.At,
 		"confirmation": confirmation{string(r.ID), r.Owner, r.Tool, string(r.Answer)},
 	}})
 	if err != nil {

@@ -39,28 +39,33 @@ type table[T any] struct {
 
 var ticketTable = table[support.Ticket]{"tickets",
 	`t.id, t.subject, t.description, t.status, t.priority, t.customer_id, t.customer_name, t.customer_email, t.assigned_to, t.category, t.tags,
-  t.created_at, t.updated_at, t.resolved_at, t.resolution, t.resolution_type, t.customer_notified, t.closed_by, t.version`, scanTicket}
+  t.created_at, t.updated_at, t.resolved_at, t.resolution, t.resolution_type, t.customer_notified, t.closed_by, t.closed_at, t.version`, scanTicket}
 
 var articleTable = table[support.Article]{"articles",
 	`t.id, t.title, t.summary, t.content, t.category, t.tags, t.author, t.status, t.views, t.votes, t.created_at, t.updated_at`, scanArticle}
 
 func scanTicket(t *support.Ticket, scan func(...any) error) error {
 	var created, updated int64
-	var resolved *int64
+	var resolved, closed *int64
 	var tags string
 	var outcome, by sql.NullString
 	err := scan(&t.ID, &t.Subject, &t.Description, &t.Status, &t.Priority, &t.CustomerID, &t.CustomerName, &t.CustomerEmail, &t.AssignedTo, &t.Category, &tags,
-		&created, &updated, &resolved, &t.Resolution, &outcome, &t.Notified, &by, &t.Version.Number, &t.Score)
+		&created, &updated, &resolved, &t.Resolution, &outcome, &t.Notified, &by, &closed, &t.Version.Number, &t.Score)
 	if err != nil {
 		return err
 	}
 	t.Outcome, t.ClosedBy = outcome.String, by.String
 	t.CreatedAt, t.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
-	if resolved != nil {
-		at := time.UnixMilli(*resolved).UTC()
-		t.ResolvedAt = &at
-	}
+	t.ResolvedAt, t.ClosedAt = moment(resolved), moment(closed)
 	return json.Unmarshal([]byte(tags), &t.Tags)
+}
+
+// moment reads a time that a row may not have.
+func moment(ms *int64) *time.Time {
+	if ms == nil {
+		return nil
+	}
+	return new(time.UnixMilli(*ms).UTC())
 }
 
 func scanArticle(a *support.Article, scan func(...any) error) error {

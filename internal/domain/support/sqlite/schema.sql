@@ -18,6 +18,7 @@ create table if not exists tickets (
   resolution_type   text,
   customer_notified integer,
   closed_by         text,
+  closed_at         integer,
   version           integer not null default 1
 ) strict;
 

@@ -10,6 +10,7 @@ package sqlite
 import (
 	"context"
 	_ "embed"
+	"errors"
 
 	"countersign.dev/internal/domain/support"
 	engine "countersign.dev/internal/sqlite"
@@ -27,13 +28,36 @@ const Capacity = 10_000
 type Store struct{ *engine.DB }
 
 // Open opens the file, or makes it; an empty path is a store in memory that is
-// gone when it is closed. The schema is made where it is missing.
+// gone when it is closed. The schema is made where it is missing, all of it or a part.
 func Open(ctx context.Context, path string) (*Store, error) {
 	db, err := engine.Open(ctx, "support", path, schemaSQL)
 	if err != nil {
 		return nil, err
 	}
-	return &Store{db}, nil
+	s := &Store{db}
+	if err := s.upgrade(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// upgrade adds the column that the files of earlier versions lack.
+func (s *Store) upgrade(ctx context.Context) error {
+	if added, err := s.hasClosedAt(ctx); added || err != nil {
+		return err
+	}
+	return s.Change(ctx, func(ctx context.Context) error {
+		if added, err := s.hasClosedAt(ctx); added || err != nil { // by another process, since
+			return err
+		}
+		_, err := s.Exec(ctx, `alter table tickets add column closed_at integer`)
+		return err
+	})
+}
+
+func (s *Store) hasClosedAt(ctx context.Context) (has bool, err error) {
+	err = s.In(ctx).QueryRowContext(ctx, `select exists (select 1 from pragma_table_info('tickets') where name = 'closed_at')`).Scan(&has)
+	return has, s.Fault(ctx, err)
 }
 
 // Ready reads a row of each table through the index of its words.

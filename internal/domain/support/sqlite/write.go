@@ -11,7 +11,7 @@ import (
 )
 
 const closeStatement = `
-update tickets as t set status = 'closed', resolution = ?, resolution_type = ?, customer_notified = ?, closed_by = ?,
+update tickets as t set status = 'closed', resolution = ?, resolution_type = ?, customer_notified = ?, closed_by = ?, closed_at = ?,
   resolved_at = coalesce(resolved_at, ?), updated_at = ?, version = version + 1
 where t.id = ? and t.version = ? and t.status <> 'closed' and `
 
@@ -19,7 +19,7 @@ where t.id = ? and t.version = ? and t.status <> 'closed' and `
 func (s *Store) CloseTicket(ctx context.Context, scope support.Scope, c support.Closing) error {
 	in := within(scope.Tickets())
 	return s.ExecOne(ctx, closeStatement+in.String(), append([]any{
-		c.Resolution, c.ResolutionType, c.CustomerNotified, c.By, c.At.UnixMilli(), c.At.UnixMilli(), c.ID, c.Version.Number,
+		c.Resolution, c.ResolutionType, c.CustomerNotified, c.By, c.At.UnixMilli(), c.At.UnixMilli(), c.At.UnixMilli(), c.ID, c.Version.Number,
 	}, in.Args...)...)
 }
 
