@@ -91,6 +91,12 @@ func SomeWords(ctx context.Context) {
 	Remark(ctx, "Nothing has all of these words; these have some of them.")
 }
 
+// OtherCurrencies says of a page that a bound of an amount left rows out that no rate of
+// exchange compares with it.
+func OtherCurrencies(ctx context.Context) {
+	Remark(ctx, "What is in other currencies is left out: amounts are compared in US dollars.")
+}
+
 // Fit ends the page that a list's function is about to return after n rows, one at
 // least: more would be longer than the caller asked for. The next page begins there.
 func Fit(ctx context.Context, n int) {

@@ -76,11 +76,8 @@ type listInvoices struct {
 	MaxAmount     *float64 `json:"max_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at most this amount in USD" field:"unit=USD,amount,aka=cost|price|value"`
 }
 
-// The page's ids are found first, in an index where possible; only the rows of
-// the page are fetched.
-const pageOfInvoices = `
-with page as (
-  select i.id from finance.invoices i
+const invoicesWanted = `
+  from finance.invoices i
   where i.deleted_at is null and (i.invoice_date, i.id) < ($1, $2)
     and ($4 = '' or i.status = $4 or $4 in ('unpaid', 'overdue') and i.status in ('pending', 'approved'))
     and ($4 <> 'overdue' or i.due_date < $3::date)
@@ -93,7 +90,16 @@ with page as (
     and ($11 = '' or (i.vendor_id in (
       select vendor_id from finance.vendor_tails where tail >= lower($11) collate "C" and tail < (lower($11) || chr(1114111)) collate "C")) is true)
     and ($12 = '' or (select strpos(v.name_key, lower($12)) > 0 from finance.vendors v where v.id = i.vendor_id))
-    and ($13 = '' or i.due_date >= nullif($13, '')::date)
+    and ($13 = '' or i.due_date >= nullif($13, '')::date)`
+
+// Amounts in other currencies compare with no bound.
+const otherCurrencies = `select exists (select` + invoicesWanted + ` and i.currency <> 'USD')`
+
+// The page's ids are found first, in an index where possible; only the rows of
+// the page are fetched.
+const pageOfInvoices = `
+with page as (
+  select i.id` + invoicesWanted + `
   order by i.invoice_date desc, i.id desc
   limit $14
 )
@@ -113,30 +119,43 @@ func (s *Server) listInvoices(ctx context.Context, in listInvoices, w tool.Windo
 	if in.MinAmount != nil && in.MaxAmount != nil && *in.MinAmount > *in.MaxAmount {
 		return nil, fault.InvalidInput.New("The smallest amount is larger than the largest.").Instruct("Give min_amount as the smaller of the two.").Fields("min_amount", "max_amount")
 	}
-	before := startOf(in, w)
 	err = s.db.Read(ctx, func(ctx context.Context) error {
 		of, err := s.vendorsNamed(ctx, words(in.Vendor))
 		if err != nil {
 			return err
 		}
-		rows, err := database.Rows[invoiceRow](ctx, s.db, pageOfInvoices, before.Date, before.ID, s.today(), in.Status, words(in.Department),
-			words(in.InvoiceNumber), in.DueBefore, atLeast(in.MinAmount), atMost(in.MaxAmount), of.few, of.some, of.many, in.DueFrom, w.Limit)
+		rows, err := database.Rows[invoiceRow](ctx, s.db, pageOfInvoices, append(parameters(in, w.After, s.today(), of), w.Limit)...)
 		invoices = make([]Invoice, 0, len(rows))
 		for _, row := range rows {
 			row.Amount = money.Dollars(row.AmountCents)
 			invoices = append(invoices, row.Invoice)
+		}
+		if err != nil || in.MinAmount == nil && in.MaxAmount == nil {
+			return err
+		}
+		in.MinAmount, in.MaxAmount = nil, nil
+		others, _, err := database.Row[bool](ctx, s.db, otherCurrencies, parameters(in, nil, s.today(), of)...)
+		if others {
+			tool.OtherCurrencies(ctx)
 		}
 		return err
 	})
 	return invoices, err
 }
 
+// parameters are those of invoicesWanted.
+func parameters(in listInvoices, after *invoiceKey, today string, of vendors) []any {
+	before := startOf(in, after)
+	return []any{before.Date, before.ID, today, in.Status, words(in.Department), words(in.InvoiceNumber), in.DueBefore,
+		atLeast(in.MinAmount), atMost(in.MaxAmount), of.few, of.some, of.many, in.DueFrom}
+}
+
 // startOf is the key that the scan by date begins after. An invoice that is due
 // before a day is dated before it too, so the scan can begin there.
-func startOf(in listInvoices, w tool.Window[invoiceKey]) invoiceKey {
+func startOf(in listInvoices, after *invoiceKey) invoiceKey {
 	switch {
-	case w.After != nil:
-		return *w.After
+	case after != nil:
+		return *after
 	case in.DueBefore != "":
 		return invoiceKey{in.DueBefore, "00000000-0000-0000-0000-000000000000"}
 	}

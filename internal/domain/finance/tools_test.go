@@ -249,18 +249,29 @@ func TestExpenseReports(t *testing.T) {
 	}
 }
 
-// No rates of exchange are known, so that an amount in US dollars finds no invoice in another currency.
+// No rates of exchange are known, so that an amount in US dollars finds no invoice in another currency,
+// and the answer says so where one fits all else.
 func TestAmountsInDollarsFindDollars(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.admin(`update finance.invoices set currency = 'JPY' where number = 'INV-2025-010'`)
+	const left = "What is in other currencies is left out: amounts are compared in US dollars."
 	for _, bound := range []string{"min_amount", "max_amount"} {
 		for number, want := range map[string]int{"INV-2025-009": 1, "INV-2025-010": 0} {
 			all := get[[]invoice](h, h.As("bob.martinez"), "list_invoices", args{"invoice_number": number})
-			found := get[[]invoice](h, h.As("bob.martinez"), "list_invoices", args{"invoice_number": number, bound: all[0].Amount})
-			if len(found) != want {
-				t.Errorf("%s of %s: got %v, want %d", bound, number, found, want)
+			found := h.Ask(h.As("bob.martinez"), "list_invoices", args{"invoice_number": number, bound: all[0].Amount}).Page()
+			remark := map[int]string{0: left}[want]
+			if found.Returned != want || found.Remark != remark {
+				t.Errorf("%s of %s: got %+v, want %d and %q", bound, number, found, want, remark)
 			}
 		}
+	}
+	if page := h.Ask(h.As("bob.martinez"), "list_invoices", args{"invoice_number": "INV-2025-010"}).Page(); page.Returned != 1 || page.Remark != "" {
+		t.Errorf("without a bound: %+v", page)
+	}
+	first := h.Ask(h.As("bob.martinez"), "list_invoices", args{"min_amount": 1, "limit": 1}).Page()
+	second := h.Ask(h.As("bob.martinez"), "list_invoices", args{"min_amount": 1, "limit": 1, "cursor": first.Next}).Page()
+	if first.Remark != left || second.Remark != left {
+		t.Errorf("two pages: %+v, %+v", first, second)
 	}
 }

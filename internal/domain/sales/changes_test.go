@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/conformance"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 var ann = access.Owner{Issuer: testkit.Issuer, Subject: "ann"}
@@ -189,7 +190,8 @@ func TestPassedDeadlineIsATimeout(t *testing.T) {
 }
 
 // TestOtherCurrenciesAreNoDollars: no rates of exchange are known, so that amounts in other
-// currencies neither add to those in US dollars nor compare with them.
+// currencies neither add to those in US dollars nor compare with them. An answer says so
+// where one of them fits all else.
 func TestOtherCurrenciesAreNoDollars(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, s *conformance.Store) {
 		e := engineOf(s)
@@ -211,8 +213,30 @@ func TestOtherCurrenciesAreNoDollars(t *testing.T) {
 			}
 			return got[0]
 		}
+		h := domaintest.Open(t, "sales", s)
+		remark := func(in args) string { return h.Ask(h.As("eve.thompson"), "list_deals", in).Page().Remark }
 		before, d := sums(), dear()
+		if got := remark(args{"min_value": 1}); got != "" {
+			t.Errorf("all in US dollars: %q", got)
+		}
 		e.abroad(d.ID)
+		for _, c := range []struct {
+			in   args
+			says bool
+		}{
+			{args{"min_value": 1}, true},
+			{args{"min_value": 1e9}, true},
+			{args{"min_value": 1, "stage": d.Stage, "customer_id": d.CustomerID, "sort": "value_desc"}, true},
+			{args{"min_value": 1, "closing_to": "2000-01-01"}, false},
+			{args{}, false},
+		} {
+			if got := remark(c.in); got != map[bool]string{true: "What is in other currencies is left out: amounts are compared in US dollars."}[c.says] {
+				t.Errorf("%v: %q", c.in, got)
+			}
+		}
+		if page := h.Ask(h.As("eve.thompson"), "list_deals", args{"min_value": 1, "limit": 1}).Page(); remark(args{"min_value": 1, "limit": 1, "cursor": page.Next}) == "" {
+			t.Error("the second page says nothing of it")
+		}
 		want := before.Stages[d.Stage]
 		want.Count, want.Value, want.Weighted = want.Count-1, want.Value-d.Value, want.Weighted-d.Value*d.Probability/100
 		after := sums()

@@ -53,8 +53,18 @@ func (s *Server) listDeals(ctx context.Context, in listDeals, w tool.Window[Deal
 	if in.ClosingFrom != "" && in.ClosingTo != "" && in.ClosingFrom > in.ClosingTo {
 		return nil, fault.InvalidInput.New("The period ends before it begins.").Instruct("Give closing_from as the earlier of the two dates.").Fields("closing_from", "closing_to")
 	}
-	return s.store.Deals(ctx, scope, DealQuery{
+	q := DealQuery{
 		Stage: in.Stage, Owner: strings.ToLower(in.Owner), CustomerID: strings.ToLower(in.CustomerID), MinValue: in.MinValue,
 		ClosingFrom: in.ClosingFrom, ClosingTo: in.ClosingTo, Sort: in.Sort, After: w.After, Limit: w.Limit,
-	})
+	}
+	deals, err := s.store.Deals(ctx, scope, q)
+	if err != nil || q.MinValue == 0 {
+		return deals, err
+	}
+	q.MinValue, q.Others, q.Sort, q.After, q.Limit = 0, true, Newest, nil, 1
+	others, err := s.store.Deals(ctx, scope, q)
+	if len(others) > 0 {
+		tool.OtherCurrencies(ctx)
+	}
+	return deals, err
 }

@@ -86,6 +86,7 @@ type DealQuery struct {
 	Owner       string  // e-mail, in lower case
 	CustomerID  string  // 24 hex digits, in lower case
 	MinValue    float64 // in US dollars: deals in other currencies do not compare
+	Others      bool    // only those in other currencies
 	ClosingFrom string  // won, lost or, while open, expected to close on this day or later, 2026-03-31
 	ClosingTo   string  // … or earlier
 	Sort        Sort

@@ -80,7 +80,7 @@ func Open(ctx context.Context, address string, o *Options) (*Store, error) {
 }
 
 // index makes the indexes: each order of all deals, of one owner's and of one
-// manager's, the parts of a pipeline, the confirmations, and the linked addresses.
+// manager's, the parts of a pipeline, the currencies, the confirmations, and the linked addresses.
 func (m *Store) index(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -89,6 +89,7 @@ func (m *Store) index(ctx context.Context) error {
 		confirmed,
 		{Keys: bson.D{{Key: "customer_id", Value: 1}, {Key: "_id", Value: 1}}},
 		{Keys: bson.D{{Key: "actual_close_date", Value: 1}, {Key: "expected_close_date", Value: 1}}},
+		{Keys: only("currency", 1)},
 	}
 	for _, by := range orders {
 		sort := by.sorted()

@@ -231,6 +231,9 @@ func conditions(q sales.DealQuery) (all []bson.D, possible bool) {
 	if q.MinValue > 0 {
 		all = append(all, compares("value", "$gte", q.MinValue), among("currency", sales.Currency, nil))
 	}
+	if q.Others {
+		all = append(all, compares("currency", "$nin", bson.A{sales.Currency, nil}))
+	}
 	if q.ClosingFrom != "" {
 		all = append(all, closes(only("$gte", q.ClosingFrom)))
 	}

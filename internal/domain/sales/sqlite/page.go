@@ -54,6 +54,9 @@ func wanted(scope sales.Scope, q sales.DealQuery) engine.Clause {
 	if q.MinValue > 0 {
 		c.And("d.value >= ? and d.currency = ?", q.MinValue, sales.Currency)
 	}
+	if q.Others {
+		c.And("d.currency <> '" + sales.Currency + "'") // as its index has it
+	}
 	if q.ClosingFrom != "" {
 		c.And("coalesce(d.actual_close_date, d.expected_close_date) >= ?", q.ClosingFrom)
 	}

@@ -61,12 +61,13 @@ create table if not exists deals (
   version             integer not null default 1
 ) strict;
 
--- The three orders of deals, and a customer's and a quarter's deals.
+-- The three orders of deals, a customer's and a quarter's deals, and those in other currencies.
 create index if not exists deals_newest on deals (created_at, id);
 create index if not exists deals_value on deals (value, id);
 create index if not exists deals_closing on deals (expected_close_date, id);
 create index if not exists deals_customer on deals (customer_id);
 create index if not exists deals_quarter on deals (coalesce(actual_close_date, expected_close_date));
+create index if not exists deals_others on deals (created_at, id) where currency <> 'USD';
 
 create table if not exists quotas (
   quarter  text not null,
