@@ -67,6 +67,118 @@ func TestRenumberRefusesACircle(t *testing.T) {
 	}
 }
 
+// moving are transactions that move Marcus to Nina's place and Nina below him; most begin with
+// a circle.
+var moving = map[string][]string{
+	"the report first": {
+		`update hr.employees set manager_id = (select manager_id from hr.employees where employee_number = 'EMP051') where employee_number = 'EMP052'`,
+		`update hr.employees set manager_id = (select id from hr.employees where employee_number = 'EMP052') where employee_number = 'EMP051'`,
+	},
+	"the manager first": {
+		`update hr.employees set manager_id = (select id from hr.employees where employee_number = 'EMP052') where employee_number = 'EMP051'`,
+		`update hr.employees set job_title = 'Head of Engineering', manager_id = manager_id where employee_number = 'EMP052'`,
+		`update hr.employees set manager_id = (select id from hr.employees where employee_number = 'EMP001') where employee_number = 'EMP052'`,
+	},
+	"both at once": {
+		`update hr.employees set manager_id = case employee_number when 'EMP051' then (select id from hr.employees where employee_number = 'EMP052') else (select manager_id from hr.employees where employee_number = 'EMP051') end
+		 where employee_number in ('EMP051', 'EMP052')`,
+	},
+	"somebody is added below the circle": {
+		`update hr.employees set manager_id = (select id from hr.employees where employee_number = 'EMP052') where employee_number = 'EMP051'`,
+		hire,
+		`update hr.employees set manager_id = (select id from hr.employees where employee_number = 'EMP001') where employee_number = 'EMP052'`,
+	},
+	"with its own numbers": {
+		`alter table hr.employees disable trigger tree_of_moved`,
+		`update hr.employees set manager_id = (select id from hr.employees where employee_number = 'EMP052') where employee_number = 'EMP051'`,
+		`update hr.employees set manager_id = (select id from hr.employees where employee_number = 'EMP001') where employee_number = 'EMP052'`,
+		`select hr.renumber()`,
+		`alter table hr.employees enable trigger tree_of_moved`,
+	},
+}
+
+// TestPeopleMoveInAnyOrder: a circle that the same transaction breaks again is no fault.
+func TestPeopleMoveInAnyOrder(t *testing.T) {
+	t.Parallel()
+	for name, statements := range moving {
+		h := open(t)
+		if err := h.transaction(statements...); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		marcus := domaintest.SignedIn(h.Context(), "marcus.j@tamshai.local", "employee", "manager")
+		if o := h.Ask(marcus, "get_employee", args{"employee_id": h.id("EMP051")}); o.Code() != result.StatusSuccess {
+			t.Errorf("%s: Marcus does not see Nina: %s", name, o.Code())
+		}
+		if o := h.Ask(h.As("nina.patel"), "get_employee", args{"employee_id": h.id("EMP052")}); o.Code() != "EMPLOYEE_NOT_FOUND" {
+			t.Errorf("%s: Nina sees Marcus: %s", name, o.Code())
+		}
+		before := h.digest()
+		h.Admin(`select hr.renumber()`)
+		if h.digest() != before {
+			t.Errorf("%s: the tree had other numbers", name)
+		}
+	}
+}
+
+// TestNoTransactionEndsWithACircle: neither among those who moved nor among those who were added.
+func TestNoTransactionEndsWithACircle(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	before := h.digest()
+	for name, statements := range map[string][]string{
+		"moved":  moving["the manager first"][:2],
+		"itself": {`update hr.employees set manager_id = id where employee_number = 'EMP051'`},
+		"added":  {strings.Replace(hire, "grade, id, hire_date", "grade, md5(case name when 'Ann' then 'Ben' else 'Ann' end)::uuid, hire_date", 1)},
+		"with its own numbers": {
+			`alter table hr.employees disable trigger tree_of_moved`, moving["the manager first"][0], `select hr.renumber()`,
+		},
+	} {
+		if err := h.transaction(statements...); err == nil || !strings.Contains(err.Error(), "their own manager") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if h.digest() != before {
+		t.Error("rows were changed")
+	}
+}
+
+// TestUnchangedManagersNumberNoOne: the whole tree is numbered where somebody moved, only.
+func TestUnchangedManagersNumberNoOne(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.Admin(`update hr.employees set lft = 0, rgt = 0 where employee_number = 'EMP061'`)
+	before := h.digest()
+	for _, statement := range []string{
+		`update hr.employees set manager_id = manager_id`,
+		`update hr.employees set manager_id = null where employee_number = 'nobody'`,
+	} {
+		if h.Admin(statement); h.digest() != before {
+			t.Errorf("%s: the tree was numbered", statement)
+		}
+	}
+	const move = `update hr.employees set manager_id = (select id from hr.employees where employee_number = 'EMP030') where employee_number = 'EMP052'`
+	const clear = `update hr.employees set lft = 0, rgt = 0 where employee_number = 'EMP061'`
+	if err := h.transaction(move, clear, `update hr.employees set manager_id = manager_id`); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := database.Row[int](domaintest.SignedIn(h.Context(), "x@y", "hr-read"), h.DB, `select lft from hr.employees where employee_number = 'EMP061'`); got != 0 || err != nil {
+		t.Errorf("the tree was numbered once more in the transaction of a move: Frank has %d, %v", got, err)
+	}
+}
+
+// transaction runs statements as another program does, all of them or none.
+func (h *harness) transaction(statements ...string) error {
+	return database.Admin(h.Context(), h.AdminURL, func(ctx context.Context, tx pgx.Tx) error {
+		for _, statement := range statements {
+			if _, err := tx.Exec(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func TestManagerSeesAPersonWhoMovedToThem(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -100,6 +212,7 @@ func TestPeopleWhoWereAddedAreInTheirPlace(t *testing.T) {
 		h := open(t)
 		if !enabled {
 			h.Admin(`alter table hr.employees disable trigger tree_of_added`)
+			defer h.Admin(`alter table hr.employees enable trigger tree_of_added`) // another test gets the database
 		}
 		h.Admin(hire)
 		ann := domaintest.SignedIn(h.Context(), "ann@tamshai.local", "employee", "manager")
