@@ -166,6 +166,30 @@ func TestOverviewShowsWhoMayWhat(t *testing.T) {
 	p.Until(`[...document.querySelectorAll("[data-role]:checked")].map((one) => one.dataset.role).join() === "employee,finance-read"`) // again, though they are the same
 }
 
+// Any issuer can give anyone's user name: a person of another issuer than the reader's is shown with it, and may have
+// the reader's own subject there.
+func TestAuditorsSeeWhoseNameItIs(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	me := auditor()
+	me["issuer"] = "https://issuer.test"
+	g.on("GET /api/user", answer(http.StatusOK, me))
+	person := func(name, issuer, sub string) object {
+		return object{"username": name, "issuer": issuer, "sub": sub, "seen": "2026-11-22T09:00:00Z"}
+	}
+	g.on("GET /api/admin", answer(http.StatusOK, object{"servers": []object{}, "tools": []object{}, "held": []object{}, "logs": []object{}, "expired": []object{},
+		"people": []object{person("alice.chen", "https://issuer.test", "u1"), person("alice.chen", "https://partner.test/realm", "u2"), person("mallory", "https://partner.test/realm", "u9"), person("ann.audit", "https://issuer.test", "u9")}}))
+	p.Open(g.URL + "/#/admin")
+	p.Sees("tr:has([data-revoke=u2]) [data-issuer]", "partner.test/realm")
+	p.Misses("tr:has([data-revoke=u1]) [data-issuer]")
+	p.Click("[data-revoke=u2]")
+	p.Sees("[data-revoke=u2]", "End all sign-ins of alice.chen (partner.test/realm)")
+	p.Until(`[...document.querySelectorAll("[data-revoke=u9]")].length === 1`) // not one's own
+	event := object{"seq": 1, "time": "2026-11-22T09:00:00Z", "kind": "call", "username": "alice.chen", "iss": "https://partner.test/realm", "sub": "u2", "tool": "update_salary", "outcome": "INSUFFICIENT_PERMISSIONS", "from": "gateway"}
+	g.on("GET /api/audit", answer(http.StatusOK, object{"events": []object{event}, "logs": []object{}}))
+	p.Open(g.URL + "/#/audit")
+	p.Sees("[data-event='1'] [data-issuer]", "partner.test/realm")
+}
+
 // A page whose content comes late begins at its beginning: only an answer is followed.
 func TestPageBeginsAtItsBeginning(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import { language, t } from "./words.js";
 export * from "./tools.js";
 export { changeOf, changes, changesProblem, learnChanges, see, unshown, waiting } from "./change.js";
 
-/** @typedef {{ userId: string, username: string, name?: string, email?: string, roles?: string[] }} Person */
+/** @typedef {{ userId: string, issuer?: string, username: string, name?: string, email?: string, roles?: string[] }} Person */
 
 /** me is who is signed in; null before that is known. */
 export const me = signal(/** @type {Person | null} */ (null));

@@ -84,7 +84,7 @@ func (g *Gateway) showUser(w http.ResponseWriter, _ *http.Request, p *access.Pri
 	roles := append([]string{}, p.Roles()...)
 	slices.SortStableFunc(roles, func(a, b string) int { return g.rank(a) - g.rank(b) })
 	return httpx.JSON(w, http.StatusOK, map[string]any{
-		"userId": p.Subject(), "username": p.Username(), "email": p.Email(), "name": p.Name(), "roles": roles,
+		"userId": p.Subject(), "issuer": p.Owner().Issuer, "username": p.Username(), "email": p.Email(), "name": p.Name(), "roles": roles,
 	})
 }
 

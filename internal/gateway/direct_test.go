@@ -10,6 +10,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
 )
 
 func TestDirectCalls(t *testing.T) {
@@ -104,7 +105,7 @@ func TestWidestRoleIsListedFirst(t *testing.T) {
 
 func TestWhoAndWhat(t *testing.T) {
 	r := newRig(t)
-	if _, body := r.read(r.send("GET", "/api/user", alice, "")); body != `{"email":"alice.chen@tamshai.local","name":"alice.chen","roles":["hr-read","hr-write"],"userId":"sub-alice.chen","username":"alice.chen"}` {
+	if _, body := r.read(r.send("GET", "/api/user", alice, "")); body != `{"email":"alice.chen@tamshai.local","issuer":"`+testkit.Issuer+`","name":"alice.chen","roles":["hr-read","hr-write"],"userId":"sub-alice.chen","username":"alice.chen"}` {
 		t.Errorf("user: got %s", body)
 	}
 	var tools struct {

@@ -6,6 +6,7 @@ import { get, post } from "../api.js";
 import { data, el } from "../dom.js";
 import { coverageOf } from "./coverage.js";
 import { stateText } from "../format.js";
+import { nameOf, personView } from "./person.js";
 import { signal } from "../reactive.js";
 import { usageWords } from "../spending.js";
 import { me } from "../store.js";
@@ -44,7 +45,7 @@ function rightsOf({ tools, people }) {
   const boxes = () => roles.map((role) => el("label", { class: "role" }, el("input", { type: "checkbox", "data-role": role, checked: start.value.includes(role), onchange: (event) => choose(role, event.target.checked) }), " ", data(role)));
   const open = (tool) => chosen.value.size === 0 || tool.roles.some((role) => chosen.value.has(role));
   const rows = () => tools.filter(open).map((tool) => [el("span", { "data-tool-name": tool.name }, data(t(tool.title ?? "") || tool.name)), data(tool.server), data(stateText(tool.kind)), data(tool.roles.join(", ") || t("no role")), tool.pin ? el("code", {}, tool.pin) : "–"]);
-  const picker = el("select", { "data-rights-of": true, onchange: (event) => person(event.target.value) }, el("option", { value: "" }, t("The roles below")), known.map((one, i) => el("option", { value: i }, one.username || one.sub)));
+  const picker = el("select", { "data-rights-of": true, onchange: (event) => person(event.target.value) }, el("option", { value: "" }, t("The roles below")), known.map((one, i) => el("option", { value: i }, nameOf(one.username || one.sub, one.issuer))));
   return el("div", {}, el("h2", {}, t("What can this person do?")), el("p", { class: "hint" }, t("Choose a person, or the roles that one has: below are the tools which these open, with no role chosen all of them. A person's roles are those of the last sign-in with a browser. Which rows and fields a tool shows is decided for each call.")),
     known.length ? el("p", {}, el("label", {}, t("Person"), " ", picker)) : null,
     el("fieldset", { class: "roles" }, el("legend", { class: "visually-hidden" }, t("Roles")), boxes),
@@ -56,25 +57,27 @@ function rightsOf({ tools, people }) {
 // ---- people
 
 function peopleOf(people) {
-  const rows = people.map((one) => [data(one.username || one.sub), moment(one.seen), one.usage ? usageWords({ ...one.usage, model: "" }) : "–", revokeOf(one)]);
+  const rows = people.map((one) => [el("span", {}, personView(one.username || one.sub, one.issuer)), moment(one.seen), one.usage ? usageWords({ ...one.usage, model: "" }) : "–", revokeOf(one)]);
   return el("div", {}, el("h2", {}, t("People, and what they used in 31 days")), grid(t("People"), [t("Person"), t("Last seen"), t("Used"), ""], rows), el("p", { class: "hint" }, t("Only answers of an AI model use tokens; rehearsal uses none.")));
 }
 
 // Ending somebody's work is asked twice, and never one's own by mistake.
 function revokeOf(one) {
-  if (!one.issuer || one.sub === me.peek()?.userId) return "";
+  const own = me.peek();
+  if (!one.issuer || (one.sub === own?.userId && one.issuer === (own?.issuer ?? one.issuer))) return "";
+  const name = nameOf(one.username || one.sub, one.issuer);
   const state = signal("");
   const asked = signal(false);
   const end = async () => {
     if (!asked.peek()) return (asked.value = true);
     try {
       await post("/api/revoke", { issuer: one.issuer, sub: one.sub });
-      state.value = t("All sign-ins, tokens and running questions of {name} have been ended.", { name: one.username });
+      state.value = t("All sign-ins, tokens and running questions of {name} have been ended.", { name });
     } catch (fault) {
       state.value = fault.message;
     }
   };
-  return el("span", {}, el("button", { type: "button", class: () => (asked.value ? "small primary deletes" : "small"), "data-revoke": one.sub, hidden: () => Boolean(state.value), onclick: end }, () => (asked.value ? t("End all sign-ins of {name}", { name: one.username }) : t("End sign-ins"))), el("span", { role: "status", "data-revoked": one.sub }, () => state.value));
+  return el("span", {}, el("button", { type: "button", class: () => (asked.value ? "small primary deletes" : "small"), "data-revoke": one.sub, hidden: () => Boolean(state.value), onclick: end }, () => (asked.value ? t("End all sign-ins of {name}", { name }) : t("End sign-ins"))), el("span", { role: "status", "data-revoked": one.sub }, () => state.value));
 }
 
 function expiredOf(expired) {

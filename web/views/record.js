@@ -7,6 +7,7 @@ import { data, el } from "../dom.js";
 import { coverageOf } from "./coverage.js";
 import { label } from "../format.js";
 import { list, signal } from "../reactive.js";
+import { nameOf, personView } from "./person.js";
 import { titleOf } from "../store.js";
 import { moment, number, t } from "../words.js";
 
@@ -109,7 +110,7 @@ function eventsOf(found, covered) {
 
 function rowOf(event, several) {
   const request = event.confirmation ? el("a", { href: `#/audit/${encodeURIComponent(event.confirmation)}` }, data(event.confirmation.slice(0, 8))) : "";
-  return el("tr", { "data-event": event.seq }, el("th", { scope: "row" }, el("time", { datetime: event.time }, moment(event.time))), el("td", {}, data(event.username ?? "")),
+  return el("tr", { "data-event": event.seq }, el("th", { scope: "row" }, el("time", { datetime: event.time }, moment(event.time))), el("td", {}, personView(event.username ?? "", event.iss)),
     el("td", {}, whatOf(event), event.shown ? el("div", { class: "hint", "data-shown": event.shown }, SIGHT[event.shown]()) : null,
       several ? el("div", { class: "hint", "data-from": event.from }, data(t("in the log of {log}, event {n}", { log: event.from, n: number(event.seq) }))) : null,
       event.note || event.taintedBy ? el("div", { class: "hint" }, data([event.note, event.taintedBy && t("after {source}", { source: event.taintedBy })].filter(Boolean).join(" · "))) : null),
@@ -129,7 +130,7 @@ function courseOf(course) {
 }
 
 function stepOf(event) {
-  return el("li", {}, el("time", { datetime: event.time }, moment(event.time)), " ", el("strong", {}, label(event.step || event.kind)), " ", data(event.username ?? ""), event.outcome ? ` · ${label(event.outcome)}` : "");
+  return el("li", {}, el("time", { datetime: event.time }, moment(event.time)), " ", el("strong", {}, label(event.step || event.kind)), " ", data(nameOf(event.username ?? "", event.iss)), event.outcome ? ` · ${label(event.outcome)}` : "");
 }
 
 function expiryOf({ expired }) {
