@@ -3,7 +3,6 @@ package audit
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -94,31 +93,5 @@ func benchmarkVerify(b *testing.B, e Event) {
 		if report, err := VerifyReader(bytes.NewReader(record), Head{}); err != nil || report.Broken != nil {
 			b.Fatal(report.Broken, err)
 		}
-	}
-}
-
-// BenchmarkShownIn asks what the fingerprints of an answer's ids cost, for one row and for a
-// page of fifty with two ids each, over reading its bytes once (floor).
-func BenchmarkShownIn(b *testing.B) {
-	for _, rows := range []int{1, 50} {
-		var data []byte
-		for i := range rows {
-			data = fmt.Appendf(data, `{"employee_id":"00000000-0000-0000-0000-%012d","first_name":"Ada","last_name":"Lovelace","email":"ada@example.com","department":"Engineering","hire_date":"2020-02-29","manager_id":"00000000-0000-0000-0000-%012d"},`, i, i%7)
-		}
-		b.Run(fmt.Sprint(rows, "/floor"), func(b *testing.B) {
-			for b.Loop() {
-				if bytes.Contains(data, []byte("\x00\x01")) {
-					b.Fatal("found")
-				}
-			}
-		})
-		b.Run(fmt.Sprint(rows, "/prints"), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if ShownIn(data) == "" {
-					b.Fatal("none")
-				}
-			}
-		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/audit/rowid"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
@@ -216,7 +217,7 @@ func (s *Service) Get(ctx context.Context, p *access.Principal, server string, i
 // taken.
 func (s *Service) record(ctx context.Context, p *access.Principal, r Record, step, outcome string) error {
 	e := event(p, audit.Confirmation, r.ID, step, outcome)
-	e.Server, e.Tool, e.Digest, e.Row = r.Server, r.Action, r.Digest, audit.RowsOf(r.Input)
+	e.Server, e.Tool, e.Digest, e.Row = r.Server, r.Action, r.Digest, rowid.InJSON(r.Input)
 	e.Note, e.TaintedBy = r.Note, r.Provenance.Read()
 	if err := s.audit.Append(ctx, e); err != nil {
 		return fault.ServiceDown.New("The step was not taken because it could not be recorded.").Because(err)

@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/audit/rowid"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/oversight"
@@ -246,9 +247,9 @@ func TestRecordFindsWhatListsShowed(t *testing.T) {
 		many = fmt.Appendf(many, `{"id":%d},`, i)
 	}
 	d := newHarness(t,
-		person("alice", audit.Event{Kind: audit.Outcome, Tool: "list", Shown: audit.ShownIn([]byte(`[{"ticket_id":"TICK-1"},{"ticket_id":"TICK-2"}]`))}),
-		person("alice", audit.Event{Kind: audit.Outcome, Tool: "get", Row: "TICK-2", Shown: audit.ShownIn([]byte(`{"ticket_id":"TICK-2"}`))}),
-		person("alice", audit.Event{Kind: audit.Outcome, Tool: "export", Shown: audit.ShownIn(many)}),
+		person("alice", audit.Event{Kind: audit.Outcome, Tool: "list", Shown: rowid.Fingerprints([]byte(`[{"ticket_id":"TICK-1"},{"ticket_id":"TICK-2"}]`))}),
+		person("alice", audit.Event{Kind: audit.Outcome, Tool: "get", Row: "TICK-2", Shown: rowid.Fingerprints([]byte(`{"ticket_id":"TICK-2"}`))}),
+		person("alice", audit.Event{Kind: audit.Outcome, Tool: "export", Shown: rowid.Fingerprints(many)}),
 	)
 	for row, want := range map[string]string{
 		"tick-1": "export:perhaps list:yes",

@@ -15,6 +15,7 @@ import (
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/audit/rowid"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/plaintext"
@@ -158,7 +159,7 @@ func (f filter) fits(e audit.Event, expired bool) (sight, bool) {
 	if f.names(e) {
 		return unnamed, true
 	}
-	switch found, sure := e.Shows(f.row); {
+	switch found, sure := rowid.Held(e.Shown, f.row); {
 	case found:
 		return shown, true
 	case !sure:

@@ -49,8 +49,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/company":  {ours: []string{"calendar"}},
 	// confirm journals each step of a confirmation's life itself, so that own and third-party tools leave the same record.
 	// and it makes the digest of what it shows, so that no caller can forget it.
-	"internal/confirm": {ours: []string{"access", "audit", "fault", "quota", "result"}},
-	"internal/tool":    {ours: []string{"access", "audit", "confirm", "deadline", "fault", "flat", "plaintext", "result", "schema", "schema/envelope", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
+	"internal/confirm": {ours: []string{"access", "audit", "audit/rowid", "fault", "quota", "result"}},
+	"internal/tool":    {ours: []string{"access", "audit", "audit/rowid", "confirm", "deadline", "fault", "flat", "plaintext", "result", "schema", "schema/envelope", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
 	// the gateway checks what a model wrote as the server does, and with the same words; the words of a name say what a property holds.
 	"internal/schema/declared": {ours: []string{"calendar", "english", "facts", "language", "language/lexicon", "result", "schema"}},
 	"internal/schema":          {ours: []string{"english", "fault", "flat", "strictjson"}, outside: []string{"github.com/google/jsonschema-go", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
@@ -119,7 +119,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/rehearsal/match": {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "result", "schema", "schema/declared"}},
 	"internal/llm/rehearsal/speak": {ours: []string{"agent", "english", "facts", "language", "llm/rehearsal/match", "result", "schema/declared"}},
 	"internal/llm/rehearsal/plan":  {ours: []string{"agent", "calendar", "english", "facts", "language", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/speak", "result", "schema", "schema/declared"}},
-	"internal/upstream":            {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "schema/envelope", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
+	"internal/upstream":            {ours: []string{"access", "admission", "agent", "audit", "audit/rowid", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "schema/envelope", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// the file of connected servers is plain data: rules that upstream enforces, and addresses that connected makes adapters of.
 	"internal/mcpfile": {outside: []string{"github.com/go-json-experiment/json"}},
 	// a program must end with everything that it started, also when this process is killed; that knows no MCP.
@@ -166,6 +166,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// an event takes its request and trace ids from the context.
 	"internal/audit":           {ours: []string{"access", "audit/place", "fault", "flat", "telemetry"}},
 	"internal/audit/place":     {},
+	"internal/audit/rowid":     {},
 	"internal/httpx":           {ours: []string{"fault", "strictjson", "telemetry"}},
 	"internal/telemetry":       {ours: []string{"access"}},
 	"internal/embedded":        {ours: []string{"fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/xi2/xz"}},
@@ -191,7 +192,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// a limit is of a person, and a refusal is a fault.
 	// it wraps a turn's model, whose usage is the agent's.
 	// auditors read the log, the tools and the use of all people, and nothing there changes anything.
-	"internal/oversight":  {ours: []string{"access", "agent", "audit", "confirm", "fault", "httpx", "mcplock", "plaintext", "result", "usage"}},
+	"internal/oversight":  {ours: []string{"access", "agent", "audit", "audit/rowid", "confirm", "fault", "httpx", "mcplock", "plaintext", "result", "usage"}},
 	"internal/usage":      {ours: []string{"access", "agent", "fault"}},
 	"internal/quota":      {ours: []string{"access", "fault"}},
 	"internal/admission":  {ours: []string{"access", "fault"}},

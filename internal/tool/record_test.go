@@ -6,6 +6,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/audit/rowid"
 	"countersign.dev/internal/testkit"
 )
 
@@ -24,7 +25,7 @@ func TestRecordLeadsFromARowToItsCalls(t *testing.T) {
 		t.Fatalf("got %d events, want 4", len(events))
 	}
 	for id, want := range map[string]bool{"1": true, "2": true, "3": false} {
-		if shown, sure := events[0].Shows(id); shown != want || !sure {
+		if shown, sure := rowid.Held(events[0].Shown, id); shown != want || !sure {
 			t.Errorf("note %s in a list of two: got %t, %t", id, shown, sure)
 		}
 	}

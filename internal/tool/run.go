@@ -15,6 +15,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/audit/rowid"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/deadline"
 	"countersign.dev/internal/fault"
@@ -293,7 +294,7 @@ func (r *Runner) named(name string, raw json.RawMessage) string {
 	if err != nil {
 		return ""
 	}
-	return audit.RowsIn(values)
+	return rowid.In(values)
 }
 
 // admit checks the tool, the role and the input of a call.
@@ -317,7 +318,7 @@ func (r *Runner) admit(ctx context.Context, who *access.Principal, name string, 
 	if odd, err := m.checkTexts(values); err != nil {
 		return nil, r.invalid(ctx, err, func() (object, []Violation) { return values, odd })
 	}
-	c.rows = audit.RowsIn(values)
+	c.rows = rowid.In(values)
 	if err := c.splitWindow(values); err != nil {
 		return nil, err
 	}
@@ -483,7 +484,7 @@ func (c *admitted) encode(data any) (json.RawMessage, error) {
 // was audited before. The end of the call does not end this: a call that its caller
 // cancelled is recorded as such.
 func (r *Runner) record(ctx context.Context, event audit.Event, o result.Outcome) result.Outcome {
-	event.Server, event.Outcome, event.Rows, event.Shown = r.opts.Server, o.Code(), o.Rows(), audit.ShownIn(o.Data())
+	event.Server, event.Outcome, event.Rows, event.Shown = r.opts.Server, o.Code(), o.Rows(), rowid.Fingerprints(o.Data())
 	if o.Fault() != nil && o.Fault().Kind() == fault.Forbidden {
 		event.Kind = audit.Denial
 	}

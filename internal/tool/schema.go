@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"countersign.dev/internal/audit"
+	"countersign.dev/internal/audit/rowid"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/flat"
 	"countersign.dev/internal/plaintext"
@@ -259,20 +259,20 @@ func (r *reader) cut(values []flat.Value) windowInput {
 	return w
 }
 
-// rows lists the ids that an input names, as [audit.RowsIn] does.
+// rows lists the ids that an input names, as [rowid.In] does.
 func (r *reader) rows(values []flat.Value) string {
 	var room [4]string
 	ids := room[:0]
 	for i, f := range r.fields {
 		switch v := values[i]; {
-		case !v.Given || !audit.NamesRow(f.Name):
+		case !v.Given || !rowid.IsName(f.Name):
 		case f.Kind == flat.Whole:
 			ids = append(ids, strconv.FormatInt(v.Int, 10))
-		case f.Kind == flat.Text && audit.IsID(v.Text):
+		case f.Kind == flat.Text && rowid.Is(v.Text):
 			ids = append(ids, v.Text)
 		}
 	}
-	return audit.Rows(ids)
+	return rowid.Join(ids)
 }
 
 // maxShown bounds a text that the caller chose, in an error or a record.

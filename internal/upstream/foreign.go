@@ -11,6 +11,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/audit/rowid"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/mcpfile"
@@ -171,7 +172,7 @@ func (r route) unapproved(who *access.Principal) bool {
 // change sends a write that waits for no person. Its intent is recorded before, or
 // it is not sent. When its answer is lost, whether it was carried out is unknown.
 func (r route) change(ctx context.Context, input json.RawMessage) (o result.Outcome, intended bool) {
-	intent := audit.Event{Kind: audit.Intent, Server: r.server.Name, Tool: r.tool.Name, Digest: confirm.Digest(input), Row: audit.RowsOf(input)}
+	intent := audit.Event{Kind: audit.Intent, Server: r.server.Name, Tool: r.tool.Name, Digest: confirm.Digest(input), Row: rowid.InJSON(input)}
 	sink := r.server.up.o.Audit
 	if sink == nil {
 		return result.Failed(fault.ServiceDown.New("Changes on the %s service cannot be recorded here.", r.server.Name)), false

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/audit/rowid"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
@@ -16,9 +17,9 @@ import (
 // is withheld without a record where that is asked for. intended says that the intent of a change
 // was recorded before. A nil input is one that only its server looks at.
 func (r route) recorded(ctx context.Context, input json.RawMessage, o result.Outcome, intended bool) result.Outcome {
-	e := audit.Event{Server: r.server.Name, Tool: r.tool.Name, Rows: o.Rows(), Shown: audit.ShownIn(o.Data())}
+	e := audit.Event{Server: r.server.Name, Tool: r.tool.Name, Rows: o.Rows(), Shown: rowid.Fingerprints(o.Data())}
 	if input != nil {
-		e.Digest, e.Row = confirm.Digest(input), audit.RowsOf(input)
+		e.Digest, e.Row = confirm.Digest(input), rowid.InJSON(input)
 	}
 	err := r.server.up.record(ctx, e, o, intended)
 	if err != nil && r.server.up.o.FailClosed && r.tool.Kind != result.Write && o.Fault() == nil {
