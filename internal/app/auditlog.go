@@ -21,7 +21,7 @@ func (k processKeys) signer(name string) (*audit.Signer, error) {
 	if len(k.sealing[name]) == 0 {
 		return nil, fmt.Errorf("keys.sealing.%s is required: the audit log is signed with a key of it", name)
 	}
-	return audit.NewSigner(k.sealing[name][0])
+	return audit.NewSigner(k.sealing[name][0], k.sealing[name][1:]...)
 }
 
 // openAudit opens the log of a process.

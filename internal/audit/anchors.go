@@ -93,8 +93,11 @@ func (a *Anchors) keep(ctx context.Context, h, own SignedHead) error {
 		return nil
 	}
 	e := Event{Kind: Anchored, Anchor: &h}
-	if known && h.Seq < before.Seq {
+	switch {
+	case known && h.Seq < before.Seq:
 		e.Step, e.Note = stepWentBack, fmt.Sprintf("The head of the log of %s went back from event %d to %d.", h.Name, before.Seq, h.Seq)
+	case known && h.Seq == before.Seq:
+		e.Step, e.Note = stepRewritten, fmt.Sprintf("The head of the log of %s has another hash for event %d than before.", h.Name, h.Seq)
 	}
 	if err := a.log.Append(ctx, e); err != nil {
 		return err
@@ -103,13 +106,21 @@ func (a *Anchors) keep(ctx context.Context, h, own SignedHead) error {
 	return nil
 }
 
-// compare looks, when the process starts, whether Redis knows a later end of this
-// log than the file has: then the file was cut or replaced by an older one.
+// compare looks, when the process starts, whether Redis knows an end of this log that
+// the files do not have: then they were cut, replaced by older ones or rewritten.
 func (a *Anchors) compare(ctx context.Context, h, own SignedHead) error {
-	if a.checked || h.Seq <= own.Seq || !h.signedBy(own.Key) {
+	if a.checked || !a.log.o.Signer.made(h) {
 		return nil
 	}
-	a.slog.ErrorContext(ctx, "the audit log is older than its last published head", "events", own.Seq, "published", h.Seq)
-	return a.log.Append(ctx, Event{Kind: Anchored, Step: stepWentBack, Anchor: &h, Note: fmt.Sprintf(
-		"The log ended with event %d and its published head names event %d: it was cut or replaced by an older one.", own.Seq, h.Seq)})
+	e := Event{Kind: Anchored, Anchor: &h}
+	if h.Seq > own.Seq {
+		e.Step, e.Note = stepWentBack, fmt.Sprintf("The log ended with event %d and its published head names event %d: it was cut or replaced by an older one.", own.Seq, h.Seq)
+	} else if has, found := eventAt(a.log.path, h.Seq); found && has.Hash != h.Hash {
+		e.Step, e.Note = stepRewritten, fmt.Sprintf("Its published head has another hash for event %d: the log was rewritten before the process started.", h.Seq)
+	}
+	if e.Step == "" {
+		return nil
+	}
+	a.slog.ErrorContext(ctx, "the audit log contradicts its last published head", "events", own.Seq, "published", h.Seq)
+	return a.log.Append(ctx, e)
 }

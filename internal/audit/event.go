@@ -43,6 +43,8 @@ const (
 	stepLost      = "lost"      // lines are missing at the end
 	stepHead      = "head"      // the head does not fit
 	stepUnwritten = "unwritten" // events could not be written
+	stepUnsigned  = "unsigned"  // no signature shows that lines are those that were written
+	stepRewritten = "rewritten" // a signature is of other lines, or none is there
 	stepWentBack  = "went back" // a head in Redis is older than one that was seen, or newer than our log
 )
 

@@ -348,7 +348,9 @@ func TestStormOfRefusalsIsOneLineWithACount(t *testing.T) {
 	})
 }
 
-func TestUnsignedLogOfBeforeIsContinued(t *testing.T) {
+// TestUnsignedLogIsContinued, and what it had is reported as unsigned: one from which somebody
+// took the signatures looks the same.
+func TestUnsignedLogIsContinued(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "hr.jsonl")
 	old := openAt(t, path)
@@ -356,8 +358,8 @@ func TestUnsignedLogOfBeforeIsContinued(t *testing.T) {
 	_ = old.Close()
 	editFile(t, headPath(path), func(b []byte) []byte { return append(bytes.Clone(b[:85]), '\n') }) // as heads were
 	appendAll(t, openSigned(t, dir, "hr"), Event{Kind: Turn})
-	if status, text := verifyAll(t, Evidence{Keys: []string{signerOf(t, "hr").PublicKey()}}, path); status != Whole {
-		t.Errorf("got status %d: %s", status, text)
+	if status, text := verifyAll(t, Evidence{Keys: []string{signerOf(t, "hr").PublicKey()}}, path); status != Contradicted || !strings.Contains(text, "nothing shows that events 1 to 1") {
+		t.Errorf("got status %d: %s; want %d", status, text, Contradicted)
 	}
 }
 

@@ -30,11 +30,7 @@ func TestFullDiskOfTheOperatingSystem(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFullDiskOfTheOperatingSystem$")
-	child.Env = append(os.Environ(), fullDiskFolder+"="+dir)
-	if out, err := child.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	onFullDisk(t, dir)
 	path := filepath.Join(dir, "hr.jsonl")
 	key := Evidence{Keys: []string{signerOf(t, "hr").PublicKey()}}
 	if status, text := verifyAll(t, key, path); status != Unwritten {
@@ -47,14 +43,54 @@ func TestFullDiskOfTheOperatingSystem(t *testing.T) {
 	}
 }
 
-func fillUp(t *testing.T, dir string) error {
+// onFullDisk runs the test in a process of its own, with the folder.
+func onFullDisk(t *testing.T, dir string) {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	child.Env = append(os.Environ(), fullDiskFolder+"="+dir)
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// limitFiles bounds the files of this process.
+func limitFiles(most uint64) error {
 	signal.Ignore(syscall.SIGXFSZ)
-	l := openSigned(t, dir, "hr")
 	unlimited := syscall.Rlimit{}
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &unlimited); err != nil {
 		return err
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 8 << 10, Max: unlimited.Max}); err != nil {
+	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: most, Max: unlimited.Max})
+}
+
+// TestStartOnAFullDiskSignsNothing: a rewritten log has no space for the event that says so.
+func TestStartOnAFullDiskSignsNothing(t *testing.T) {
+	if dir := os.Getenv(fullDiskFolder); dir != "" {
+		info, err := os.Stat(filepath.Join(dir, "hr.jsonl"))
+		if err := errors.Join(err, limitFiles(uint64(info.Size()))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(filepath.Join(dir, "hr.jsonl"), &Options{Name: "hr", Signer: signerOf(t, "hr")}); !errors.Is(err, syscall.EFBIG) {
+			t.Fatalf("got %v, want no start", err)
+		}
+		return
+	}
+	dir := t.TempDir()
+	start(t, dir, "hr")
+	path := filepath.Join(dir, "hr.jsonl")
+	rewrite(t, path, nil, func(e *Event) { e.Rows++ })
+	onFullDisk(t, dir)
+	for range 2 {
+		if status, text := verifyAll(t, keyOf(t, "hr"), path); status != Contradicted {
+			t.Errorf("got status %d: %s; want %d", status, text, Contradicted)
+		}
+		start(t, dir, "hr")
+	}
+}
+
+func fillUp(t *testing.T, dir string) error {
+	l := openSigned(t, dir, "hr")
+	if err := limitFiles(8 << 10); err != nil {
 		return err
 	}
 	written, refused := 0, 0

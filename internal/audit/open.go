@@ -86,17 +86,32 @@ func (l *Log) resume(f, head *os.File) (err error) {
 	if first.Log != nil { // the head may be lost
 		named.Log = cmp.Or(named.Log, first.Log.ID)
 	}
-	if err := l.begin(tail, named.SignedHead); err != nil {
+	if err := l.begin(tail, named); err != nil {
 		return err
 	}
-	if notes := damage(tail, named.SignedHead, headErr); len(notes) > 0 {
-		e := notes[0]
-		for _, more := range notes[1:] {
-			e.Note += " " + more.Note
-		}
-		return l.Append(context.Background(), e) // replaces the head: until then the damage can be found again
+	if err := l.record(damage(tail, named, headErr), l.unproven(named, headErr)); err != nil {
+		return err
 	}
+	l.signing.paused = false
 	return l.writeHead(l.last, true)
+}
+
+// record writes what a start found as one event: it replaces the head, and until then all of it
+// can be found again. What contradicts the signature counts more than damage.
+func (l *Log) record(found, unproven []Event) error {
+	if len(unproven) > 0 && unproven[0].Step == stepRewritten {
+		found = append(unproven, found...)
+	} else {
+		found = append(found, unproven...)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	e := found[0]
+	for _, more := range found[1:] {
+		e.Note += " " + more.Note
+	}
+	return l.Append(context.Background(), e)
 }
 
 // afterRotation finds the end of the chain in the newest renamed file: a crash
@@ -118,7 +133,7 @@ func (l *Log) afterRotation(t tail) (tail, *Identity, error) {
 }
 
 // begin continues the chain at the end of the tail.
-func (l *Log) begin(t tail, named SignedHead) error {
+func (l *Log) begin(t tail, named storedHead) error {
 	l.last, l.size, l.others = t.last, t.size, t.last.Seq
 	l.id = named.Log
 	if l.o.Name != "" || l.o.Signer != nil {
@@ -131,6 +146,8 @@ func (l *Log) begin(t tail, named SignedHead) error {
 		}
 	}
 	l.kept = position{l.last.Seq, l.size}
+	l.signing.last = named.signed
+	l.signing.paused = named.signed.Head() != l.last || !l.o.Signer.made(named.signed)
 	return errors.Join(l.file.Sync(), syncFolder(l.path))
 }
 
@@ -199,9 +216,10 @@ func afterNewline(r io.ReaderAt, end int64) (int64, error) {
 
 // damage describes what is missing at the end of a log. A head that is
 // behind the log is no damage: a crash can happen between a line and its head.
-func damage(t tail, named SignedHead, headErr error) []Event {
+func damage(t tail, named storedHead, headErr error) []Event {
 	var found []Event
 	whole := t.size > 0 || t.last.Seq > 0
+	end := max(named.Seq, named.signed.Seq)
 	note := func(step, format string, args ...any) {
 		found = append(found, Event{Kind: Recovery, Step: step, Note: fmt.Sprintf(format, args...)})
 	}
@@ -212,8 +230,8 @@ func damage(t tail, named SignedHead, headErr error) []Event {
 	case headErr != nil && whole:
 		note(stepHead, "The head was missing or unreadable: events after number %d may have been lost.", t.last.Seq)
 	case headErr != nil: // a new log
-	case named.Seq > t.last.Seq:
-		note(stepLost, "The head named event %d and the log ended with %d: %d events were lost.", named.Seq, t.last.Seq, named.Seq-t.last.Seq)
+	case end > t.last.Seq:
+		note(stepLost, "The head named event %d and the log ended with %d: %d events were lost.", end, t.last.Seq, end-t.last.Seq)
 	case named.Seq == t.last.Seq && named.Hash != t.last.Hash:
 		note(stepHead, "The head named another hash for event %d.", t.last.Seq)
 	}
@@ -221,4 +239,34 @@ func damage(t tail, named SignedHead, headErr error) []Event {
 		note(stepUnwritten, "%d events could not be written before the process ended.", named.Unwritten)
 	}
 	return found
+}
+
+// unproven describes lines that a start finds and that the signature of the head is not of.
+// They get the next one, so the log says for good that they had none.
+func (l *Log) unproven(named storedHead, headErr error) []Event {
+	signed, last := named.signed, l.last.Seq
+	note := func(step, format string, args ...any) []Event {
+		return []Event{{Kind: Recovery, Step: step, Note: fmt.Sprintf(format, args...)}}
+	}
+	switch {
+	case l.o.Signer == nil || last == 0:
+		return nil
+	case headErr == nil && !l.o.Signer.made(signed):
+		return note(stepRewritten, "The head had no signature of this process: nothing shows that events 1 to %d are as they were written.", last)
+	case headErr != nil || signed.Seq > last: // that is damage, too
+		return note(stepUnsigned, "No signature shows that events 1 to %d are as they were written.", last)
+	case !l.follows(signed.Head()):
+		return note(stepRewritten, "The signed head named event %d with the hash %s and the log has another one there: it was rewritten, or replaced by another one, before the process started.", signed.Seq, signed.Hash)
+	}
+	return nil
+}
+
+// follows reports whether the log has the event of the head, or begins after it. The hash of an
+// event is in the next one, which may be in another file.
+func (l *Log) follows(h Head) bool {
+	if h == l.last {
+		return true
+	}
+	e, found := eventAt(l.path, h.Seq+1)
+	return found && e.Prev == h.Hash
 }

@@ -86,6 +86,16 @@ func Newest(path string) iter.Seq2[Event, error] {
 	}
 }
 
+// eventAt returns the event with a number; false when no file has it, or a line after it is invalid.
+func eventAt(path string, seq uint64) (Event, bool) {
+	for e, err := range Newest(path) {
+		if err != nil || e.Seq <= seq {
+			return e, err == nil && e.Seq == seq
+		}
+	}
+	return Event{}, false
+}
+
 // newestOf yields the events of one file from its end.
 func newestOf(name string, yield func(Event, error) bool) (more bool, err error) {
 	f, err := os.Open(name)

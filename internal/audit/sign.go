@@ -7,25 +7,33 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
 // Signer signs the heads of a log. Who verifies needs the public key only, and
 // cannot sign with it.
 type Signer struct {
-	key    ed25519.PrivateKey
-	public string // as base64url
+	key  ed25519.PrivateKey
+	keys []string // public keys as base64url: its own, and those of the process's other secrets
 }
 
 // NewSigner derives the key of a process from its sealing secret (HKDF, purpose
-// audit).
-func NewSigner(secret []byte) (*Signer, error) {
-	seed, err := hkdf.Key(sha256.New, secret, nil, "countersign audit", ed25519.SeedSize)
-	if err != nil {
-		return nil, err
+// audit). The others are those that it signed with before, or will.
+func NewSigner(secret []byte, others ...[]byte) (*Signer, error) {
+	s := &Signer{}
+	for i, one := range append([][]byte{secret}, others...) {
+		seed, err := hkdf.Key(sha256.New, one, nil, "countersign audit", ed25519.SeedSize)
+		if err != nil {
+			return nil, err
+		}
+		key := ed25519.NewKeyFromSeed(seed)
+		if i == 0 {
+			s.key = key
+		}
+		s.keys = append(s.keys, base64.RawURLEncoding.EncodeToString(key.Public().(ed25519.PublicKey)))
 	}
-	key := ed25519.NewKeyFromSeed(seed)
-	return &Signer{key, base64.RawURLEncoding.EncodeToString(key.Public().(ed25519.PublicKey))}, nil
+	return s, nil
 }
 
 // PublicKey is the key that verifies, as base64url without padding: 43
@@ -34,7 +42,7 @@ func (s *Signer) PublicKey() string {
 	if s == nil {
 		return ""
 	}
-	return s.public
+	return s.keys[0]
 }
 
 func (s *Signer) sign(h *SignedHead) {
@@ -43,6 +51,11 @@ func (s *Signer) sign(h *SignedHead) {
 	}
 	h.Key = s.PublicKey()
 	h.Signature = base64.RawURLEncoding.EncodeToString(ed25519.Sign(s.key, h.statement()))
+}
+
+// made reports whether a head was signed with one of the keys.
+func (s *Signer) made(h SignedHead) bool {
+	return s != nil && slices.ContainsFunc(s.keys, h.signedBy)
 }
 
 // CheckKey reports whether a text is a public key.
@@ -79,6 +92,7 @@ const signDelay = 100 * time.Millisecond
 type signing struct {
 	signer  *Signer
 	last    SignedHead // the newest that is signed
+	paused  bool       // what a start found is not signed before the log says that it was not
 	waiting bool       // the timer runs
 	timer   *time.Timer
 	text    []byte // of the head, kept for the next one
@@ -93,10 +107,12 @@ func (s *signing) start(signer *Signer, late func()) {
 // head writes a head with the signature of its own end, if it is wanted now, or with
 // the newest one. The bytes are valid until the next call.
 func (s *signing) head(h SignedHead, now bool) []byte {
-	if now {
+	switch {
+	case s.signer == nil || s.paused:
+	case now:
 		s.last = h
 		s.signer.sign(&s.last)
-	} else if s.signer != nil && !s.waiting {
+	case !s.waiting:
 		s.waiting = true
 		s.timer.Reset(signDelay)
 	}

@@ -115,10 +115,12 @@ func (v *verifier) take(e Event) {
 	switch {
 	case e.Kind == Recovery && e.Step == stepUnwritten:
 		v.remark(Unwritten, e.Seq, e.Note+" What they were cannot be known.")
+	case e.Kind == Recovery && e.Step == stepUnsigned:
+		v.remark(Whole, e.Seq, e.Note)
+	case e.Step == stepRewritten || e.Kind == Anchored && e.Step == stepWentBack:
+		v.remark(Contradicted, e.Seq, e.Note)
 	case e.Kind == Recovery:
 		v.remark(Recovered, e.Seq, e.Note+" What was there cannot be known.")
-	case e.Kind == Anchored && e.Step == stepWentBack:
-		v.remark(Contradicted, e.Seq, e.Note)
 	case e.Kind == Opened && e.Log != nil:
 		v.identify(e)
 	}
@@ -147,7 +149,7 @@ func (v *verifier) identify(e Event) {
 }
 
 func (v *verifier) remark(s Status, line uint64, text string) {
-	if len(v.report.Remarks) < maxRemarks || s != Whole && v.report.Status() == Whole {
+	if status := v.report.Status(); len(v.report.Remarks) < maxRemarks || Worse(s, status) != status {
 		v.report.Remarks = append(v.report.Remarks, Remark{line, text, s})
 	}
 }
