@@ -36,8 +36,8 @@ func TestLostAuditFilesHaveAnExitStatus(t *testing.T) {
 		status int
 		says   string
 	}{
-		"nothing":                        {0, nil, 0, "is intact: 9 events"},
-		"the log":                        {0, []string{"hr.jsonl"}, lost, "its head names 9 events, and what they were cannot be known"},
+		"nothing":                        {0, nil, 0, "is intact: 10 events"},
+		"the log":                        {0, []string{"hr.jsonl"}, lost, "its head names 10 events, and what they were cannot be known"},
 		"the log and its head":           {0, []string{"hr.jsonl*"}, lost, "hr.jsonl is missing, and so is its head"},
 		"the head":                       {0, []string{"hr.jsonl.head"}, lost, "PATH.head is missing"},
 		"the newest file of several":     {1500, []string{"hr.jsonl"}, lost, "its head names event"},

@@ -151,7 +151,7 @@ func printResult(out io.Writer, r audit.Result) {
 	case r.Status() == audit.Whole:
 		fmt.Fprintf(out, "%s is intact: %d events, none altered, none missing; head %s, %s\n", r.Path, events, r.Head, signed)
 	default:
-		fmt.Fprintf(out, "%s: the %d events that it has are as they were written; head %s, %s\n", r.Path, events, r.Head, signed)
+		fmt.Fprintf(out, "%s: the chain of its %d events is unbroken; head %s, %s\n", r.Path, events, r.Head, signed)
 	}
 }
 

@@ -86,7 +86,7 @@ func (a *Anchors) Exchange(ctx context.Context) error {
 // keep appends a head, unless it is known or is not signed.
 func (a *Anchors) keep(ctx context.Context, h, own SignedHead) error {
 	if h.Log == own.Log {
-		return a.compare(ctx, h, own)
+		return a.compare(ctx, h)
 	}
 	before, known := a.seen[h.Log]
 	if h.check() != nil || known && (h.Key != before.Key || h.Head() == before.Head()) {
@@ -108,19 +108,21 @@ func (a *Anchors) keep(ctx context.Context, h, own SignedHead) error {
 
 // compare looks, when the process starts, whether Redis knows an end of this log that
 // the files do not have: then they were cut, replaced by older ones or rewritten.
-func (a *Anchors) compare(ctx context.Context, h, own SignedHead) error {
+func (a *Anchors) compare(ctx context.Context, h SignedHead) error {
 	if a.checked || !a.log.o.Signer.made(h) {
 		return nil
 	}
 	e := Event{Kind: Anchored, Anchor: &h}
-	if h.Seq > own.Seq {
-		e.Step, e.Note = stepWentBack, fmt.Sprintf("The log ended with event %d and its published head names event %d: it was cut or replaced by an older one.", own.Seq, h.Seq)
-	} else if has, found := eventAt(a.log.path, h.Seq); found && has.Hash != h.Hash {
+	switch has, there := eventAt(a.log.path, h.Seq); {
+	case there && has.Hash == h.Hash:
+		return nil
+	case h.Seq > a.log.found:
+		e.Step, e.Note = stepWentBack, fmt.Sprintf("The log ended with event %d and its published head names event %d: it was cut or replaced by an older one.", a.log.found, h.Seq)
+	case there:
 		e.Step, e.Note = stepRewritten, fmt.Sprintf("Its published head has another hash for event %d: the log was rewritten before the process started.", h.Seq)
-	}
-	if e.Step == "" {
+	default: // the file with it was moved away
 		return nil
 	}
-	a.slog.ErrorContext(ctx, "the audit log contradicts its last published head", "events", own.Seq, "published", h.Seq)
+	a.slog.ErrorContext(ctx, "the audit log contradicts its last published head", "events", a.log.found, "published", h.Seq)
 	return a.log.Append(ctx, e)
 }

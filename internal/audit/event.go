@@ -30,13 +30,19 @@ const (
 	LoginSession Kind = "session"      // a person signed in or out with a browser
 	Revocation   Kind = "revocation"   // an auditor revoked a token or a person's sign-ins, or that failed; Note names it
 	Recovery     Kind = "recovery"     // damage of the log that was found, or events that could not be written
-	Opened       Kind = "log"          // a process opened the log, or continues it in a new file
+	Opened       Kind = "log"          // a process opened or closed the log, or continues it in a new file
 	Anchored     Kind = "anchor"       // the newest head of another process's log
 )
+
+// durable reports whether an event is synced before Append returns.
+func durable(k Kind) bool {
+	return k == Intent || k == Confirmation || k == Revocation || k == Recovery
+}
 
 // The steps of the log itself.
 const (
 	stepOpened    = "opened"    // by a process that started
+	stepClosed    = "closed"    // by a process that ended in order: nothing but a start follows
 	stepRotated   = "rotated"   // the file before was full or old, and was renamed
 	stepMoved     = "moved"     // the file before was renamed or deleted by others
 	stepTorn      = "torn"      // the last line was not whole
@@ -44,6 +50,7 @@ const (
 	stepHead      = "head"      // the head does not fit
 	stepUnwritten = "unwritten" // events could not be written
 	stepUnsigned  = "unsigned"  // no signature shows that lines are those that were written
+	stepAdded     = "added"     // lines followed the end of a process
 	stepRewritten = "rewritten" // a signature is of other lines, or none is there
 	stepWentBack  = "went back" // a head in Redis is older than one that was seen, or newer than our log
 )

@@ -259,7 +259,7 @@ func (l *logFiles) verify(attestations map[uint64][]attestation, ev Evidence) (R
 	if len(l.files) == 0 {
 		return l.missing(), nil
 	}
-	v := verifier{head: l.head.Head(), attestations: attestations, watch: ev.Expect}
+	v := verifier{head: l.head.Head(), attestations: attestations, watch: ev.Expect, unsigned: unsigned{after: l.head.signed.Head()}}
 	if err := v.read(r); err != nil {
 		return Result{}, err
 	}
@@ -281,10 +281,19 @@ func (l *logFiles) verify(attestations map[uint64][]attestation, ev Evidence) (R
 	if result.Signer == "" && (len(ev.Keys) > 0 || len(l.keys) > 0 || l.head.signed.Signature != "") {
 		result.Remarks = append(result.Remarks, Remark{l.head.Seq, "The head is signed by none of the trusted keys: who wrote this log cannot be known.", Contradicted})
 	}
-	if result.Signer != "" && l.head.signed.Seq < l.head.Seq {
-		result.Remarks = append(result.Remarks, Remark{l.head.Seq, fmt.Sprintf("Events after number %d are not signed: the process was writing, or was killed.", l.head.signed.Seq), Whole})
+	if result.Signer != "" && v.unsigned.last > l.head.signed.Seq {
+		result.Remarks = append(result.Remarks, l.notSigned(v.unsigned))
 	}
 	return result, nil
+}
+
+// notSigned is what lines after the signed head say. A log with the same signature as before they
+// were read had no start meanwhile.
+func (l *logFiles) notSigned(u unsigned) Remark {
+	if now, err := readHead(l.path); u.added() && err == nil && now.signed == l.head.signed {
+		return Remark{u.after.Seq + 1, fmt.Sprintf("Events %d to %d were added after the process had ended in order.", u.after.Seq+1, u.last), Damaged}
+	}
+	return Remark{u.last, fmt.Sprintf("Events after number %d are not signed: the process was writing, or was killed.", u.after.Seq), Whole}
 }
 
 // missing is the result of a log of which there is no file.

@@ -427,8 +427,8 @@ func TestLinesOfReadsShareASignature(t *testing.T) {
 		}
 		appendAll(t, l, Event{Kind: Outcome})
 		_ = l.Close()
-		if got := signed(); got != 5 {
-			t.Errorf("after Close: event %d is signed, want 5", got)
+		if got := signed(); got != 6 {
+			t.Errorf("after Close: event %d is signed, want 6, that of closing", got)
 		}
 	})
 }

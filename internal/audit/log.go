@@ -46,6 +46,7 @@ type Log struct {
 	began     time.Time
 	torn      bool // a write failed and its bytes may follow size
 	closed    bool
+	found     uint64    // number of the last event when the process opened the log
 	opening   string    // the step of the line that the file still needs at its beginning
 	unwritten uint64    // events that could not be written
 	since     time.Time // when the first of them was to be written
@@ -72,11 +73,6 @@ func (l *Log) Append(ctx context.Context, e Event) error {
 		return fault.ServiceDown.New("The audit log cannot be written.").Because(err)
 	}
 	return nil
-}
-
-// durable reports whether an event is synced before Append returns.
-func durable(k Kind) bool {
-	return k == Intent || k == Confirmation || k == Revocation || k == Recovery
 }
 
 // write chains the event and hands it to the operating system, after the lines
@@ -119,7 +115,13 @@ func (l *Log) settle() error {
 		if l.last.Seq > 0 {
 			e.Note = fmt.Sprintf("Continues after event %d with the hash %s.", l.last.Seq, l.last.Hash)
 		}
-		if err := l.chain(&e); err != nil {
+		last, size := l.last, l.size
+		err := l.chain(&e)
+		if err == nil { // after a power failure, too, no more than this line follows the end of the process before
+			err = errors.Join(l.file.Sync(), l.head.Sync())
+		}
+		if err != nil {
+			l.last, l.size, l.torn = last, size, true
 			return err
 		}
 		l.opening = ""
@@ -143,7 +145,7 @@ func (l *Log) chain(e *Event) error {
 	if l.size == 0 {
 		l.began = e.Time
 	}
-	return l.put(line, Head{e.Seq, e.Hash}, durable(e.Kind))
+	return l.put(line, Head{e.Seq, e.Hash}, durable(e.Kind) || e.Kind == Opened)
 }
 
 // missed counts an event that found no file to be written to.
@@ -198,7 +200,8 @@ func (l *Log) sync(seq uint64) error {
 	return nil
 }
 
-// Close syncs everything to disk and releases the path. Append fails after it.
+// Close writes that the process ended in order, unless it wrote nothing or the disk is full,
+// syncs everything to disk and releases the path. Append fails after it.
 func (l *Log) Close() error {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
@@ -209,6 +212,9 @@ func (l *Log) Close() error {
 	}
 	l.closed = true
 	l.signing.timer.Stop()
+	if l.repair() == nil && l.o.Signer != nil && l.opening == "" && l.unwritten == 0 {
+		_ = l.chain(&Event{Kind: Opened, Step: stepClosed}) // repaired below
+	}
 	return errors.Join(l.repair(), l.writeHead(l.last, true), l.file.Sync(), l.head.Sync(), l.head.Close(), l.file.Close(), l.folder.Close())
 }
 

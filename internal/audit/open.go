@@ -89,29 +89,14 @@ func (l *Log) resume(f, head *os.File) (err error) {
 	if err := l.begin(tail, named); err != nil {
 		return err
 	}
-	if err := l.record(damage(tail, named, headErr), l.unproven(named, headErr)); err != nil {
-		return err
+	found := append(damage(tail, named, headErr), named.unproven(l.o.Signer, l.path, l.last)...)
+	if len(found) > 0 { // one event replaces the head: until then all of it can be found again
+		if err := l.Append(context.Background(), joined(found)); err != nil {
+			return err
+		}
 	}
 	l.signing.paused = false
 	return l.writeHead(l.last, true)
-}
-
-// record writes what a start found as one event: it replaces the head, and until then all of it
-// can be found again. What contradicts the signature counts more than damage.
-func (l *Log) record(found, unproven []Event) error {
-	if len(unproven) > 0 && unproven[0].Step == stepRewritten {
-		found = append(unproven, found...)
-	} else {
-		found = append(found, unproven...)
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	e := found[0]
-	for _, more := range found[1:] {
-		e.Note += " " + more.Note
-	}
-	return l.Append(context.Background(), e)
 }
 
 // afterRotation finds the end of the chain in the newest renamed file: a crash
@@ -134,7 +119,7 @@ func (l *Log) afterRotation(t tail) (tail, *Identity, error) {
 
 // begin continues the chain at the end of the tail.
 func (l *Log) begin(t tail, named storedHead) error {
-	l.last, l.size, l.others = t.last, t.size, t.last.Seq
+	l.last, l.size, l.others, l.found = t.last, t.size, t.last.Seq, t.last.Seq
 	l.id = named.Log
 	if l.o.Name != "" || l.o.Signer != nil {
 		l.id = cmp.Or(l.id, newID())
@@ -242,31 +227,49 @@ func damage(t tail, named storedHead, headErr error) []Event {
 }
 
 // unproven describes lines that a start finds and that the signature of the head is not of.
-// They get the next one, so the log says for good that they had none.
-func (l *Log) unproven(named storedHead, headErr error) []Event {
-	signed, last := named.signed, l.last.Seq
+// They get the next one, so the log says for good that they had none. Those of a crash are
+// the lines of [signDelay], or since the head was last written to disk when the power failed.
+func (h storedHead) unproven(by *Signer, path string, last Head) []Event {
 	note := func(step, format string, args ...any) []Event {
 		return []Event{{Kind: Recovery, Step: step, Note: fmt.Sprintf(format, args...)}}
 	}
 	switch {
-	case l.o.Signer == nil || last == 0:
+	case by == nil || last.Seq == 0 || h.signed.Head() == last && by.made(h.signed):
 		return nil
-	case headErr == nil && !l.o.Signer.made(signed):
-		return note(stepRewritten, "The head had no signature of this process: nothing shows that events 1 to %d are as they were written.", last)
-	case headErr != nil || signed.Seq > last: // that is damage, too
-		return note(stepUnsigned, "No signature shows that events 1 to %d are as they were written.", last)
-	case !l.follows(signed.Head()):
-		return note(stepRewritten, "The signed head named event %d with the hash %s and the log has another one there: it was rewritten, or replaced by another one, before the process started.", signed.Seq, signed.Hash)
+	case h.Hash == "" || by.made(h.signed) && h.signed.Seq > last.Seq: // no head, or lost lines: damage says so
+		return note(stepUnsigned, "No signature shows that events 1 to %d are as they were written.", last.Seq)
+	case !by.made(h.signed):
+		return note(stepRewritten, "The head had no signature of this process: nothing shows that events 1 to %d are as they were written.", last.Seq)
 	}
-	return nil
+	switch behind := linesBehind(path, h.signed.Head()); {
+	case !behind.follow:
+		return note(stepRewritten, "The signed head named event %d with the hash %s and the log has another one there: it was rewritten, or replaced by another one, before the process started.", h.signed.Seq, h.signed.Hash)
+	case behind.added():
+		return note(stepAdded, "Events %d to %d were added after the process before had ended in order.", h.signed.Seq+1, last.Seq)
+	default:
+		return note(stepUnsigned, "Events %d to %d were not signed when the process started, %d of them of changes, approvals or revocations: the process before was killed, or they were forged.", h.signed.Seq+1, last.Seq, behind.changes)
+	}
 }
 
-// follows reports whether the log has the event of the head, or begins after it. The hash of an
-// event is in the next one, which may be in another file.
-func (l *Log) follows(h Head) bool {
-	if h == l.last {
-		return true
+// linesBehind reads the lines after the signed head.
+func linesBehind(path string, signed Head) unsigned {
+	u := unsigned{after: signed}
+	for e, err := range Newest(path) {
+		if u.see(e); err != nil || e.Seq <= signed.Seq {
+			break
+		}
 	}
-	e, found := eventAt(l.path, h.Seq+1)
-	return found && e.Prev == h.Hash
+	return u
+}
+
+// joined is one event for several, with the step of the most severe one.
+func joined(found []Event) Event {
+	e := found[0]
+	for _, more := range found[1:] {
+		if worst := Worse(statusOf(e.Step), statusOf(more.Step)); worst != statusOf(e.Step) {
+			e.Step = more.Step
+		}
+		e.Note += " " + more.Note
+	}
+	return e
 }

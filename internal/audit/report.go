@@ -77,6 +77,21 @@ func Worse(a, b Status) Status {
 	return Whole
 }
 
+// statusOf is the status of a log in which a start found something, by the step of its event.
+func statusOf(step string) Status {
+	switch step {
+	case stepAdded:
+		return Damaged
+	case stepRewritten:
+		return Contradicted
+	case stepUnwritten:
+		return Unwritten
+	case stepUnsigned:
+		return Whole
+	}
+	return Recovered
+}
+
 // Remark is something for an auditor to check although the chain is valid: damage
 // that was recorded when the log was opened, or a clock that went back.
 type Remark struct {

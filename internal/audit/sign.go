@@ -82,6 +82,39 @@ func (h SignedHead) check() error {
 	return nil
 }
 
+// unsigned is the lines after a signed head.
+type unsigned struct {
+	after   Head
+	follow  bool   // the first of them follows the head's event
+	ended   bool   // that event is the end of a process
+	started bool   // the first of them is the start of the next one
+	last    uint64 // number of the last one
+	changes int    // of a kind that is signed at once
+}
+
+// see looks at a line of the log. The lines can come in any order.
+func (u *unsigned) see(e Event) {
+	if e.Seq == u.after.Seq {
+		u.ended = e.Hash == u.after.Hash && e.Kind == Opened && e.Step == stepClosed
+	}
+	if e.Seq <= u.after.Seq {
+		return
+	}
+	if e.Seq == u.after.Seq+1 {
+		u.follow, u.started = e.Prev == u.after.Hash, e.Kind == Opened && e.Step != stepClosed
+	}
+	if durable(e.Kind) {
+		u.changes++
+	}
+	u.last = max(u.last, e.Seq)
+}
+
+// added reports whether somebody wrote lines after the end of a process. Its next start is
+// signed and on disk before another line is written.
+func (u *unsigned) added() bool {
+	return u.ended && u.last > u.after.Seq && (!u.started || u.last > u.after.Seq+1)
+}
+
 // signDelay is how long the line of anything but a change may wait for its signature,
 // which is then shared with the lines that came meanwhile: it costs more than all else
 // of a line. Until then, somebody without a key who ends the process can remove or

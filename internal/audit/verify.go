@@ -26,7 +26,8 @@ type verifier struct {
 	report       Report
 	head         Head
 	attestations map[uint64][]attestation // what others say about events of this log, by number
-	lost         uint64                   // the file with the events up to this one is missing
+	unsigned     unsigned
+	lost         uint64 // the file with the events up to this one is missing
 	sawAny       bool
 	watch        *Head // an event to look for
 	met          bool  // it was found
@@ -115,16 +116,17 @@ func (v *verifier) take(e Event) {
 	switch {
 	case e.Kind == Recovery && e.Step == stepUnwritten:
 		v.remark(Unwritten, e.Seq, e.Note+" What they were cannot be known.")
-	case e.Kind == Recovery && e.Step == stepUnsigned:
-		v.remark(Whole, e.Seq, e.Note)
-	case e.Step == stepRewritten || e.Kind == Anchored && e.Step == stepWentBack:
-		v.remark(Contradicted, e.Seq, e.Note)
-	case e.Kind == Recovery:
+	case e.Kind == Recovery && statusOf(e.Step) == Recovered:
 		v.remark(Recovered, e.Seq, e.Note+" What was there cannot be known.")
+	case e.Kind == Recovery:
+		v.remark(statusOf(e.Step), e.Seq, e.Note)
+	case e.Kind == Anchored && e.Step != "":
+		v.remark(Contradicted, e.Seq, e.Note)
 	case e.Kind == Opened && e.Log != nil:
 		v.identify(e)
 	}
-	if e.Time.Before(r.Last.Add(-clockSlack)) {
+	v.unsigned.see(e)
+	if e.Time.Before(r.Last.Add(-clockSlack)) && len(r.Remarks) < maxRemarks/2 { // others are needed more
 		v.remark(Whole, e.Seq, fmt.Sprintf("The clock went back by %v.", r.Last.Sub(e.Time)))
 	}
 	if r.First.IsZero() {
