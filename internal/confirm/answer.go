@@ -212,7 +212,7 @@ func (a answering) abandoned(ctx context.Context, r Record) (Result, error) {
 	if moved {
 		a.recordPast(ctx, a.who, r, stepReopened, "")
 	}
-	return a.run(ctx) // ends: no acquisition is abandoned again before AbandonedAfter
+	return a.run(ctx) // ends: the next acquisition is not abandoned before AbandonedAfter
 }
 
 // busy looks for the receipt first: the other caller may have crashed after the
@@ -272,7 +272,7 @@ func (a answering) settle(ctx context.Context, r Record, receipt json.RawMessage
 func (a answering) end(ctx context.Context, r Record, to State, answer json.RawMessage) (moved bool, err error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	moved, err = a.store.Settle(ctx, r.ID, to, answer, a.o.Now())
+	moved, err = a.store.Settle(ctx, r, to, answer, a.o.Now())
 	if moved && to != Pending { // a reopened one waits as it did before
 		a.notify(ctx, r, to)
 	}

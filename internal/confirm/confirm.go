@@ -97,6 +97,11 @@ func (r Record) Pending() result.Pending {
 // acquisition counts as abandoned.
 func (r Record) applyLimit() time.Duration { return max(AbandonedAfter-settleMargin, r.Patience) }
 
+// abandoned reports whether the record is applying and nothing applies it any more.
+func (r Record) abandoned(now time.Time) bool {
+	return r.State == Applying && now.Sub(r.Acquired) > r.applyLimit()+settleMargin
+}
+
 // Acquire decides what an answer of owner means, and moves the record to applying (or
 // denied) when it is theirs to carry out. It is the one rule of every [Store].
 func (r *Record) Acquire(reply Reply, owner access.Owner, now time.Time) Acquisition {
@@ -115,8 +120,7 @@ func (r *Record) Acquire(reply Reply, owner access.Owner, now time.Time) Acquisi
 			r.State = Applying
 		}
 		return Acquired
-	case r.State == Applying && now.Sub(r.Acquired) > r.applyLimit()+settleMargin:
-		r.Acquired = now
+	case r.abandoned(now):
 		return Abandoned
 	case r.State == Applying:
 		return Busy
@@ -125,10 +129,13 @@ func (r *Record) Acquire(reply Reply, owner access.Owner, now time.Time) Acquisi
 }
 
 // Settle moves an applying record to a terminal state, or back to pending, and
-// returns how long it is kept from then on. A pending one was reopened while its
-// apply succeeded after all.
-func (r *Record) Settle(to State, answer json.RawMessage, now time.Time) (moved bool, keep time.Duration) {
-	if r.State != Applying && (r.State != Pending || to != Applied) {
+// returns how long it is kept from then on. Only its receipt ends it for another attempt
+// than the one that acquired it. A pending one was reopened while its apply succeeded
+// after all.
+func (r *Record) Settle(acquired time.Time, to State, answer json.RawMessage, now time.Time) (moved bool, keep time.Duration) {
+	applied := r.State == Pending && to == Applied
+	ended := r.State == Applying && (to == Applied || r.Acquired.Equal(acquired))
+	if !applied && !ended {
 		return false, 0
 	}
 	r.State, r.Answer = to, answer
@@ -171,7 +178,7 @@ const (
 	Foreign                      // another owner's; unchanged
 	Other                        // the person was shown another preview; unchanged
 	Acquired                     // pending → applying (or denied), by this caller alone
-	Abandoned                    // applying for longer than AbandonedAfter; its time was renewed for this caller
+	Abandoned                    // applying for longer than AbandonedAfter; unchanged
 	Busy                         // another caller is applying it
 	Tried                        // there was another attempt since its receipt was looked for; unchanged
 	Ended                        // applied, failed or denied before
@@ -193,11 +200,12 @@ type Store interface {
 	Acquire(ctx context.Context, reply Reply, owner access.Owner, now time.Time) (Record, Acquisition, error)
 	// Settle moves an applying record to a terminal state (Applied, Failed or
 	// OutcomeUnknown, kept for Memory) or back to Pending until it expires; a
-	// reopened record keeps the time of its answer. A pending record can still
+	// reopened record keeps the time of its answer. Unless it becomes Applied, r.Acquired
+	// must be its last acquisition: another attempt is not ended. A pending record can still
 	// become Applied: it was reopened while its apply succeeded after all.
 	// Terminal states are final, and a deleted record is not created again. moved
 	// reports whether this call changed the state.
-	Settle(ctx context.Context, id ID, to State, answer json.RawMessage, now time.Time) (moved bool, err error)
+	Settle(ctx context.Context, r Record, to State, answer json.RawMessage, now time.Time) (moved bool, err error)
 }
 
 // Executor carries out a confirmed change and keeps its receipt.

@@ -105,7 +105,7 @@ func (c *Confirmations) Acquire(ctx context.Context, reply confirm.Reply, owner 
 	err = c.change(ctx, reply.Server, reply.ID, func(found *confirm.Record) (bool, time.Time) {
 		acquired = found.Acquire(reply, owner, now)
 		r = *found
-		return acquired == confirm.Acquired || acquired == confirm.Abandoned, now.Add(confirm.Memory)
+		return acquired == confirm.Acquired, now.Add(confirm.Memory)
 	})
 	if acquired == confirm.Unknown {
 		r = confirm.Record{}
@@ -114,10 +114,10 @@ func (c *Confirmations) Acquire(ctx context.Context, reply confirm.Reply, owner 
 }
 
 // Settle implements [confirm.Store].
-func (c *Confirmations) Settle(ctx context.Context, id confirm.ID, to confirm.State, answer json.RawMessage, now time.Time) (moved bool, err error) {
-	err = c.change(ctx, "", id, func(found *confirm.Record) (bool, time.Time) {
+func (c *Confirmations) Settle(ctx context.Context, attempt confirm.Record, to confirm.State, answer json.RawMessage, now time.Time) (moved bool, err error) {
+	err = c.change(ctx, "", attempt.ID, func(found *confirm.Record) (bool, time.Time) {
 		var keep time.Duration
-		moved, keep = found.Settle(to, answer, now)
+		moved, keep = found.Settle(attempt.Acquired, to, answer, now)
 		return moved, now.Add(keep)
 	})
 	return moved && err == nil, err

@@ -178,7 +178,7 @@ func (c *Confirmations) Acquire(ctx context.Context, reply confirm.Reply, owner 
 	acquired := confirm.Unknown
 	record, err := c.change(ctx, reply.ID, reply.Server, func(r *confirm.Record) (bool, time.Duration) {
 		acquired = r.Acquire(reply, owner, now)
-		return acquired == confirm.Acquired || acquired == confirm.Abandoned, confirm.Memory
+		return acquired == confirm.Acquired, confirm.Memory
 	})
 	if errors.Is(err, errNone) || (err == nil && acquired == confirm.Unknown) {
 		return confirm.Record{}, confirm.Unknown, nil
@@ -187,10 +187,10 @@ func (c *Confirmations) Acquire(ctx context.Context, reply confirm.Reply, owner 
 }
 
 // Settle implements [confirm.Store].
-func (c *Confirmations) Settle(ctx context.Context, id confirm.ID, to confirm.State, answer json.RawMessage, now time.Time) (moved bool, err error) {
-	_, err = c.change(ctx, id, "", func(r *confirm.Record) (bool, time.Duration) {
+func (c *Confirmations) Settle(ctx context.Context, attempt confirm.Record, to confirm.State, answer json.RawMessage, now time.Time) (moved bool, err error) {
+	_, err = c.change(ctx, attempt.ID, "", func(r *confirm.Record) (bool, time.Duration) {
 		var keep time.Duration
-		moved, keep = r.Settle(to, answer, now)
+		moved, keep = r.Settle(attempt.Acquired, to, answer, now)
 		return moved, keep
 	})
 	if errors.Is(err, errNone) {

@@ -60,6 +60,9 @@ func wantAcquisition(t testing.TB, want confirm.Acquisition) func(confirm.Record
 	}
 }
 
+// attempt is one that acquired a record at noon.
+func attempt(id confirm.ID) confirm.Record { return confirm.Record{ID: id, Acquired: noon} }
+
 // settle ignores whether a record was moved: the tests read it afterwards.
 func settle(t testing.TB) func(bool, error) {
 	return func(_ bool, err error) { t.Helper(); must(t, err) }
@@ -94,7 +97,7 @@ func TestRecordComesBackByteForByte(t *testing.T) {
 		}
 		answer := json.RawMessage(`{ "status": "success", "data": {"message":"<done> & \u2028"} }`)
 		wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), approving("a"), alice, noon))
-		settle(t)(c.Settle(t.Context(), "a", confirm.Applied, answer, noon))
+		settle(t)(c.Settle(t.Context(), attempt("a"), confirm.Applied, answer, noon))
 		r.State, r.Acquired, r.Answer = confirm.Applied, noon, answer
 		wantRecord(t, c, r)
 		if err := c.Create(t.Context(), r); err == nil {
@@ -123,14 +126,34 @@ func TestClaimsInEachState(t *testing.T) {
 
 		late := noon.Add(confirm.AbandonedAfter + time.Millisecond)
 		left := wantAcquisition(t, confirm.Abandoned)(c.Acquire(ctx, approving("a"), alice, late))
-		if !left.Acquired.Equal(late) {
-			t.Errorf("left: got acquired %v, want it renewed", left.Acquired)
+		if diff := cmp.Diff(won, left); diff != "" {
+			t.Errorf("left (-want +got):\n%s", diff)
 		}
-		wantAcquisition(t, confirm.Busy)(c.Acquire(ctx, approving("a"), alice, late))
 
-		settle(t)(c.Settle(ctx, "a", confirm.Failed, json.RawMessage(`{}`), late))
+		settle(t)(c.Settle(ctx, attempt("a"), confirm.Failed, json.RawMessage(`{}`), late))
 		wantAcquisition(t, confirm.Ended)(c.Acquire(ctx, approving("a"), alice, late))
 		wantAcquisition(t, confirm.Ended)(c.Acquire(ctx, denying("a"), alice, late))
+	})
+}
+
+// TestAnAttemptEndsNoOther: a replica that was slow ends its own attempt only, unless it
+// has the receipt.
+func TestAnAttemptEndsNoOther(t *testing.T) {
+	onEachStore(t, func(t *testing.T, c *Confirmations) {
+		ctx, late := t.Context(), noon.Add(time.Minute)
+		create(t, c, "a")
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("a"), alice, noon))
+		settle(t)(c.Settle(ctx, attempt("a"), confirm.Pending, nil, noon))
+		second := wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("a"), alice, late))
+		for _, to := range []confirm.State{confirm.Pending, confirm.Failed, confirm.OutcomeUnknown} {
+			if moved, err := c.Settle(ctx, attempt("a"), to, nil, late); moved || err != nil {
+				t.Errorf("the first attempt moved the second one to %s, %v", to, err)
+			}
+			wantRecord(t, c, second)
+		}
+		settle(t)(c.Settle(ctx, attempt("a"), confirm.Applied, json.RawMessage(`{}`), late))
+		second.State, second.Answer = confirm.Applied, json.RawMessage(`{}`)
+		wantRecord(t, c, second)
 	})
 }
 
@@ -144,7 +167,7 @@ func TestDeniedIsFinal(t *testing.T) {
 		wantRecord(t, c, r)
 		wantTTL(t, c, "a", confirm.Memory)
 		wantAcquisition(t, confirm.Ended)(c.Acquire(ctx, approving("a"), alice, noon))
-		settle(t)(c.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{}`), noon))
+		settle(t)(c.Settle(ctx, attempt("a"), confirm.Applied, json.RawMessage(`{}`), noon))
 		wantRecord(t, c, r) // a final state stays
 	})
 }
@@ -163,17 +186,17 @@ func TestReopenedKeepsTheRestOfItsTTL(t *testing.T) {
 		ctx := t.Context()
 		r := create(t, c, "a")
 		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("a"), alice, noon))
-		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, noon.Add(100*time.Second)))
+		settle(t)(c.Settle(ctx, attempt("a"), confirm.Pending, nil, noon.Add(100*time.Second)))
 		r.Acquired = noon
 		wantRecord(t, c, r)
 		wantTTL(t, c, "a", 200*time.Second)
 
 		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("a"), alice, noon))
-		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, r.Expires))
+		settle(t)(c.Settle(ctx, attempt("a"), confirm.Pending, nil, r.Expires))
 		if got, ok, err := c.Get(ctx, "hr", "a"); !ok || err != nil || got.State != confirm.Expired {
 			t.Errorf("reopened after its time: got %v %v, %v, want it expired", got.State, ok, err)
 		}
-		settle(t)(c.Settle(ctx, "a", confirm.Applied, nil, noon)) // an expired record stays deleted
+		settle(t)(c.Settle(ctx, attempt("a"), confirm.Applied, nil, noon)) // an expired record stays deleted
 		wantAcquisition(t, confirm.Unknown)(c.Acquire(ctx, approving("a"), alice, noon))
 	})
 }
@@ -182,10 +205,10 @@ func TestReopenedCanStillBecomeApplied(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
 		r := create(t, c, "a")
-		settle(t)(c.Settle(ctx, "a", confirm.Failed, json.RawMessage(`{}`), noon))
-		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, noon))
+		settle(t)(c.Settle(ctx, attempt("a"), confirm.Failed, json.RawMessage(`{}`), noon))
+		settle(t)(c.Settle(ctx, attempt("a"), confirm.Pending, nil, noon))
 		wantRecord(t, c, r)
-		settle(t)(c.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{}`), noon))
+		settle(t)(c.Settle(ctx, attempt("a"), confirm.Applied, json.RawMessage(`{}`), noon))
 		r.State, r.Answer = confirm.Applied, json.RawMessage(`{}`)
 		wantRecord(t, c, r)
 	})
@@ -245,7 +268,7 @@ func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 		must(t, c.Create(ctx, other))
 		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, denying("a"), alice, noon))
 		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("d"), alice, noon))
-		settle(t)(c.Settle(ctx, "d", confirm.Pending, nil, noon))
+		settle(t)(c.Settle(ctx, attempt("d"), confirm.Pending, nil, noon))
 		must(t, c.redis.Delete(ctx, "pending:b")) // as if it had expired
 
 		entries := NewEntries(c.redis)
