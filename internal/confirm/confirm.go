@@ -129,27 +129,24 @@ func (r *Record) Acquire(reply Reply, owner access.Owner, now time.Time) Acquisi
 }
 
 // Settle moves an applying record to a terminal state, or back to pending, and
-// returns how long it is kept from then on. Only its receipt ends it for another attempt
+// reports whether it did. Only its receipt ends it for another attempt
 // than the one that acquired it. A pending one was reopened while its apply succeeded
 // after all.
-func (r *Record) Settle(acquired time.Time, to State, answer json.RawMessage, now time.Time) (moved bool, keep time.Duration) {
+func (r *Record) Settle(acquired time.Time, to State, answer json.RawMessage) (moved bool) {
 	applied := r.State == Pending && to == Applied
 	ended := r.State == Applying && (to == Applied || r.Acquired.Equal(acquired))
 	if !applied && !ended {
-		return false, 0
+		return false
 	}
 	r.State, r.Answer = to, answer
-	if to == Pending {
-		return true, r.Expires.Sub(now)
-	}
-	return true, Memory
+	return true
 }
 
 // View returns the record as its owner may see it.
 func (r Record) View() result.Confirmation {
 	p := r.Pending()
 	answered := r.Acquired
-	if r.State == Pending {
+	if r.State == Pending || r.State == Expired {
 		answered = time.Time{} // it was reopened
 	}
 	return result.Confirmation{
@@ -199,13 +196,13 @@ type Store interface {
 	// record is the one after that.
 	Acquire(ctx context.Context, reply Reply, owner access.Owner, now time.Time) (Record, Acquisition, error)
 	// Settle moves an applying record to a terminal state (Applied, Failed or
-	// OutcomeUnknown, kept for Memory) or back to Pending until it expires; a
-	// reopened record keeps the time of its answer. Unless it becomes Applied, r.Acquired
+	// OutcomeUnknown) or back to Pending, and keeps it for Memory: also a reopened one, which
+	// keeps the time of its answer, so that its receipt is looked for after it expired. Unless it becomes Applied, r.Acquired
 	// must be its last acquisition: another attempt is not ended. A pending record can still
 	// become Applied: it was reopened while its apply succeeded after all.
 	// Terminal states are final, and a deleted record is not created again. moved
 	// reports whether this call changed the state.
-	Settle(ctx context.Context, r Record, to State, answer json.RawMessage, now time.Time) (moved bool, err error)
+	Settle(ctx context.Context, r Record, to State, answer json.RawMessage) (moved bool, err error)
 }
 
 // Executor carries out a confirmed change and keeps its receipt.

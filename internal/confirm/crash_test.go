@@ -49,10 +49,10 @@ func (s fusedStore) Acquire(ctx context.Context, r confirm.Reply, o access.Owner
 	return s.Store.Acquire(ctx, r, o, now)
 }
 
-func (s fusedStore) Settle(ctx context.Context, r confirm.Record, to confirm.State, answer json.RawMessage, now time.Time) (bool, error) {
+func (s fusedStore) Settle(ctx context.Context, r confirm.Record, to confirm.State, answer json.RawMessage) (bool, error) {
 	s.pass()
 	defer s.pass()
-	return s.Store.Settle(ctx, r, to, answer, now)
+	return s.Store.Settle(ctx, r, to, answer)
 }
 
 type fusedSink struct {

@@ -37,7 +37,7 @@ func TestAlteredConfirmationIsRefusedAndAudited(t *testing.T) {
 	if e := w.audit.last(); e.Kind != audit.Denial || e.Step != "refused" || e.Outcome != "CONFIRMATION_ALTERED" || e.Confirmation != string(id) {
 		t.Errorf("event: got %+v, want the refusal", e)
 	}
-	if _, err := w.service().Get(t.Context(), alice, "hr", id); !fault.Is(err, fault.ConfirmationAltered) {
+	if _, err := w.service().Get(t.Context(), alice, "hr", id, w.domain); !fault.Is(err, fault.ConfirmationAltered) {
 		t.Errorf("Get: got %v, want CONFIRMATION_ALTERED", err)
 	}
 	w.wantEffects(id, 0)
@@ -94,7 +94,7 @@ func TestRecordPutBackAfterItsTimeIsNotApplied(t *testing.T) {
 func TestWrongServerAndOtherPreviewConsumeNothing(t *testing.T) {
 	w := newHarness(t)
 	id := w.open()
-	r, err := w.service().Get(t.Context(), alice, "hr", id)
+	r, err := w.service().Get(t.Context(), alice, "hr", id, w.domain)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestOpenKeepsExactlyWhatWillBeDone(t *testing.T) {
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
-	stored, err := w.service().Get(t.Context(), alice, "hr", r.ID)
+	stored, err := w.service().Get(t.Context(), alice, "hr", r.ID, w.domain)
 	if diff := cmp.Diff(want, stored); diff != "" || err != nil {
 		t.Errorf("stored: %v (-want +got):\n%s", err, diff)
 	}
@@ -102,7 +102,7 @@ func TestApprovalAppliesOnceAndRepeatsItsReceipt(t *testing.T) {
 	w.wantApplied(w.deny(id)) // too late
 	w.wantEffects(id, 1)
 	w.wantSteps("opened approved applied")
-	r, err := w.service().Get(t.Context(), alice, "hr", id)
+	r, err := w.service().Get(t.Context(), alice, "hr", id, w.domain)
 	if err != nil || r.State != confirm.Applied || string(r.Answer) != receipt {
 		t.Errorf("Get: got %s %s, %v, want it applied with its receipt", r.State, r.Answer, err)
 	}
@@ -160,7 +160,7 @@ func TestAnotherPersonCannotAnswer(t *testing.T) {
 			t.Errorf("event: got %+v, want frank's denial", e)
 		}
 	}
-	if _, err := w.service().Get(t.Context(), frank, "hr", id); !fault.Is(err, fault.UserMismatch) {
+	if _, err := w.service().Get(t.Context(), frank, "hr", id, w.domain); !fault.Is(err, fault.UserMismatch) {
 		t.Errorf("another person's Get: got %v, want USER_MISMATCH", err)
 	}
 	w.wantApplied(w.approve(id)) // it was not consumed
@@ -174,7 +174,7 @@ func TestUnknownAndExpired(t *testing.T) {
 	for _, id := range []confirm.ID{"", "x", "pending:*", "00000000-0000-4000-8000-000000000000"} {
 		w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
 		w.wantFault(fault.ConfirmationNotFound)(w.deny(id))
-		if _, err := w.service().Get(t.Context(), alice, "hr", id); !fault.Is(err, fault.ConfirmationNotFound) {
+		if _, err := w.service().Get(t.Context(), alice, "hr", id, w.domain); !fault.Is(err, fault.ConfirmationNotFound) {
 			t.Errorf("Get %q: got %v, want CONFIRMATION_NOT_FOUND", id, err)
 		}
 	}
@@ -183,18 +183,18 @@ func TestUnknownAndExpired(t *testing.T) {
 	for range 2 {
 		w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
 		w.wantFault(fault.ConfirmationNotFound)(w.deny(id))
-		r, err := w.service().Get(t.Context(), alice, "hr", id)
+		r, err := w.service().Get(t.Context(), alice, "hr", id, w.domain)
 		if err != nil || r.State != confirm.Expired || r.Summary == "" || len(r.Data) == 0 || r.View().State != "expired" || !r.View().Answered.IsZero() {
 			t.Errorf("Get of an expired one: got %+v, %v, want what was asked", r, err)
 		}
-		if _, err := w.service().Get(t.Context(), frank, "hr", id); !fault.Is(err, fault.ConfirmationNotFound) {
+		if _, err := w.service().Get(t.Context(), frank, "hr", id, w.domain); !fault.Is(err, fault.ConfirmationNotFound) {
 			t.Errorf("another person's Get of an expired one: got %v, want CONFIRMATION_NOT_FOUND", err)
 		}
 		w.redis.Del("pending:" + string(id)) // as Redis does
 	}
 	w.wantEffects(id, 0)
 	w.redis.FlushAll()
-	if _, err := w.service().Get(t.Context(), alice, "hr", id); !fault.Is(err, fault.ConfirmationNotFound) {
+	if _, err := w.service().Get(t.Context(), alice, "hr", id, w.domain); !fault.Is(err, fault.ConfirmationNotFound) {
 		t.Errorf("Get of what is not kept: got %v, want CONFIRMATION_NOT_FOUND", err)
 	}
 }

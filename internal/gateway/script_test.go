@@ -265,7 +265,7 @@ func (s *servers) Confirmation(ctx context.Context, id string) (result.Confirmat
 	if err != nil {
 		return result.Confirmation{}, err
 	}
-	r, err := s.confirmations.Get(ctx, p, "hr", confirm.ID(id))
+	r, err := s.confirmations.Get(ctx, p, "hr", confirm.ID(id), s)
 	if err != nil {
 		return result.Confirmation{}, err
 	}

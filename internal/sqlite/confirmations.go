@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -79,7 +80,7 @@ func (c *Confirmations) Get(ctx context.Context, server string, id confirm.ID) (
 func (c *Confirmations) Waiting(ctx context.Context) (all []confirm.Record, err error) {
 	ctx, cancel := Bounded(ctx)
 	defer cancel()
-	rows, err := c.db.In(ctx).QueryContext(ctx, `select record from waiting where keep_until > ? order by keep_until, id`, c.now().UnixMilli())
+	rows, err := c.db.In(ctx).QueryContext(ctx, `select record from waiting where keep_until > ? order by id`, c.now().UnixMilli())
 	if err != nil {
 		return nil, c.db.Fault(ctx, err)
 	}
@@ -93,19 +94,20 @@ func (c *Confirmations) Waiting(ctx context.Context) (all []confirm.Record, err 
 		if err := json.Unmarshal([]byte(encoded), &r); err != nil {
 			return nil, confirm.Altered(err)
 		}
-		if r.State == confirm.Pending {
+		if r.State == confirm.Pending && c.now().Before(r.Expires) {
 			all = append(all, r)
 		}
 	}
+	slices.SortStableFunc(all, func(x, y confirm.Record) int { return x.Expires.Compare(y.Expires) })
 	return all, c.db.Fault(ctx, rows.Err())
 }
 
 // Acquire implements [confirm.Store].
 func (c *Confirmations) Acquire(ctx context.Context, reply confirm.Reply, owner access.Owner, now time.Time) (r confirm.Record, acquired confirm.Acquisition, err error) {
-	err = c.change(ctx, reply.Server, reply.ID, func(found *confirm.Record) (bool, time.Time) {
+	err = c.change(ctx, reply.Server, reply.ID, func(found *confirm.Record) bool {
 		acquired = found.Acquire(reply, owner, now)
 		r = *found
-		return acquired == confirm.Acquired, now.Add(confirm.Memory)
+		return acquired == confirm.Acquired
 	})
 	if acquired == confirm.Unknown {
 		r = confirm.Record{}
@@ -114,27 +116,26 @@ func (c *Confirmations) Acquire(ctx context.Context, reply confirm.Reply, owner 
 }
 
 // Settle implements [confirm.Store].
-func (c *Confirmations) Settle(ctx context.Context, attempt confirm.Record, to confirm.State, answer json.RawMessage, now time.Time) (moved bool, err error) {
-	err = c.change(ctx, "", attempt.ID, func(found *confirm.Record) (bool, time.Time) {
-		var keep time.Duration
-		moved, keep = found.Settle(attempt.Acquired, to, answer, now)
-		return moved, now.Add(keep)
+func (c *Confirmations) Settle(ctx context.Context, attempt confirm.Record, to confirm.State, answer json.RawMessage) (moved bool, err error) {
+	err = c.change(ctx, "", attempt.ID, func(found *confirm.Record) bool {
+		moved = found.Settle(attempt.Acquired, to, answer)
+		return moved
 	})
 	return moved && err == nil, err
 }
 
-// change lets step change a record in one transaction; a missing one it leaves out.
-func (c *Confirmations) change(ctx context.Context, server string, id confirm.ID, step func(*confirm.Record) (keep bool, until time.Time)) error {
+// change lets step change a record in one transaction, and keeps it for [confirm.Memory]
+// then; a missing one it leaves out.
+func (c *Confirmations) change(ctx context.Context, server string, id confirm.ID, step func(*confirm.Record) (keep bool)) error {
 	return c.db.Change(ctx, func(ctx context.Context) error {
 		r, ok, err := c.Get(ctx, server, id)
 		if err != nil || !ok {
 			return err
 		}
-		keep, until := step(&r)
-		if !keep {
+		if !step(&r) {
 			return nil
 		}
-		return c.write(ctx, `update waiting set record = ?, input = ?, answer = ?, keep_until = ? where id = ?`, r, until)
+		return c.write(ctx, `update waiting set record = ?, input = ?, answer = ?, keep_until = ? where id = ?`, r, c.now().Add(confirm.Memory))
 	})
 }
 

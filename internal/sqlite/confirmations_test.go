@@ -94,7 +94,7 @@ func TestConfirmationsInAFile(t *testing.T) {
 	want(confirm.Applying, "")
 	acquires(confirm.Busy, there, yes, ann)
 	for i, moves := range []bool{true, false} {
-		if moved, err := here.Settle(ctx, confirm.Record{ID: "a"}, confirm.Applied, json.RawMessage(`{ "status":"success" }`), now); moved != moves || err != nil {
+		if moved, err := here.Settle(ctx, confirm.Record{ID: "a"}, confirm.Applied, json.RawMessage(`{ "status":"success" }`)); moved != moves || err != nil {
 			t.Errorf("settling %d: got %v, %v", i, moved, err)
 		}
 	}

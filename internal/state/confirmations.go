@@ -176,9 +176,9 @@ func (r *Redis) record(ctx context.Context, id confirm.ID) (b []byte, expired bo
 // Acquire implements [confirm.Store].
 func (c *Confirmations) Acquire(ctx context.Context, reply confirm.Reply, owner access.Owner, now time.Time) (confirm.Record, confirm.Acquisition, error) {
 	acquired := confirm.Unknown
-	record, err := c.change(ctx, reply.ID, reply.Server, func(r *confirm.Record) (bool, time.Duration) {
+	record, err := c.change(ctx, reply.ID, reply.Server, func(r *confirm.Record) bool {
 		acquired = r.Acquire(reply, owner, now)
-		return acquired == confirm.Acquired, confirm.Memory
+		return acquired == confirm.Acquired
 	})
 	if errors.Is(err, errNone) || (err == nil && acquired == confirm.Unknown) {
 		return confirm.Record{}, confirm.Unknown, nil
@@ -187,11 +187,10 @@ func (c *Confirmations) Acquire(ctx context.Context, reply confirm.Reply, owner 
 }
 
 // Settle implements [confirm.Store].
-func (c *Confirmations) Settle(ctx context.Context, attempt confirm.Record, to confirm.State, answer json.RawMessage, now time.Time) (moved bool, err error) {
-	_, err = c.change(ctx, attempt.ID, "", func(r *confirm.Record) (bool, time.Duration) {
-		var keep time.Duration
-		moved, keep = r.Settle(attempt.Acquired, to, answer, now)
-		return moved, keep
+func (c *Confirmations) Settle(ctx context.Context, attempt confirm.Record, to confirm.State, answer json.RawMessage) (moved bool, err error) {
+	_, err = c.change(ctx, attempt.ID, "", func(r *confirm.Record) bool {
+		moved = r.Settle(attempt.Acquired, to, answer)
+		return moved
 	})
 	if errors.Is(err, errNone) {
 		return false, nil
@@ -207,9 +206,9 @@ var (
 
 // change reads a record, lets step change it, and swaps it in; when another
 // process was faster, it tries again. That process moved the record towards a
-// final state, so the loop ends. step says whether to keep the change, and the
-// TTL of the record: zero or less deletes it.
-func (c *Confirmations) change(ctx context.Context, id confirm.ID, server string, step func(*confirm.Record) (keep bool, ttl time.Duration)) (confirm.Record, error) {
+// final state, so the loop ends. step says whether to keep the change; then the record is
+// kept for [confirm.Memory].
+func (c *Confirmations) change(ctx context.Context, id confirm.ID, server string, step func(*confirm.Record) (keep bool)) (confirm.Record, error) {
 	for {
 		before, ok, err := c.redis.Get(ctx, pendingKey(id))
 		if err != nil {
@@ -222,22 +221,21 @@ func (c *Confirmations) change(ctx context.Context, id confirm.ID, server string
 		if err != nil {
 			return r, err
 		}
-		keep, ttl := step(&r)
-		if !keep {
+		if !step(&r) {
 			return r, nil
 		}
-		if done, err := c.swap(ctx, before, r, ttl); done || err != nil {
+		if done, err := c.swap(ctx, before, r); done || err != nil {
 			return r, err
 		}
 	}
 }
 
-func (c *Confirmations) swap(ctx context.Context, before []byte, r confirm.Record, ttl time.Duration) (done bool, err error) {
+func (c *Confirmations) swap(ctx context.Context, before []byte, r confirm.Record) (done bool, err error) {
 	after, err := c.encode(r)
 	if err != nil {
 		return false, err
 	}
-	return c.redis.Swap(ctx, pendingKey(r.ID), before, after, ttl)
+	return c.redis.Swap(ctx, pendingKey(r.ID), before, after, confirm.Memory)
 }
 
 var _ confirm.Store = (*Confirmations)(nil)

@@ -23,7 +23,7 @@ func BenchmarkLife(b *testing.B) {
 		if _, acquired, err := c.Acquire(b.Context(), approving(r.ID), alice, noon); acquired != confirm.Acquired || err != nil {
 			b.Fatal(acquired, err)
 		}
-		if moved, err := c.Settle(b.Context(), r, confirm.Applied, answer, noon); !moved || err != nil {
+		if moved, err := c.Settle(b.Context(), r, confirm.Applied, answer); !moved || err != nil {
 			b.Fatal(moved, err)
 		}
 	}

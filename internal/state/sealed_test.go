@@ -42,7 +42,7 @@ func wantAltered(t *testing.T, c *Confirmations, id confirm.ID) {
 			t.Errorf("Acquire: got %d, %v, want CONFIRMATION_ALTERED", acquired, err)
 		}
 	}
-	if moved, err := c.Settle(t.Context(), attempt(id), confirm.Applied, nil, noon); moved || !fault.Is(err, fault.ConfirmationAltered) {
+	if moved, err := c.Settle(t.Context(), attempt(id), confirm.Applied, nil); moved || !fault.Is(err, fault.ConfirmationAltered) {
 		t.Errorf("Settle: got %v, %v, want CONFIRMATION_ALTERED", moved, err)
 	}
 	if got := storedAs(t, c, id); got != before {
@@ -64,7 +64,7 @@ func TestRecordIsSealed(t *testing.T) {
 			t.Errorf("in the clear (-want +got):\n%s", diff)
 		}
 		wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), approving("a"), alice, noon))
-		_, err := c.Settle(t.Context(), attempt("a"), confirm.Applied, json.RawMessage(`{"message":"Sarah earns more."}`), noon)
+		_, err := c.Settle(t.Context(), attempt("a"), confirm.Applied, json.RawMessage(`{"message":"Sarah earns more."}`))
 		must(t, err)
 		for _, secret := range []string{"Sarah earns", "update_salary", r.Username} {
 			if strings.Contains(storedAs(t, c, "a"), secret) {
@@ -139,7 +139,7 @@ func TestOldRecordPutBackExpires(t *testing.T) {
 		wantAcquisition(t, confirm.Unknown)(c.Acquire(t.Context(), approving("a"), alice, r.Expires))
 		rewrite(t, c, "a", applying, 24*time.Hour)
 		wantAcquisition(t, confirm.Abandoned)(c.Acquire(t.Context(), approving("a"), alice, r.Expires))
-		settle(t)(c.Settle(t.Context(), attempt("a"), confirm.Pending, nil, r.Expires))
+		settle(t)(c.Settle(t.Context(), attempt("a"), confirm.Pending, nil))
 		wantAcquisition(t, confirm.Unknown)(c.Acquire(t.Context(), approving("a"), alice, r.Expires))
 	})
 }

@@ -23,7 +23,7 @@ func (r *Runner) Confirmation(ctx context.Context, id string) (result.Confirmati
 	if r.opts.Confirmations == nil {
 		return result.Confirmation{}, fault.ConfirmationNotFound.New("Confirmation not found or expired.")
 	}
-	record, err := r.opts.Confirmations.Get(ctx, who, r.opts.Server, confirm.ID(id))
+	record, err := r.opts.Confirmations.Get(ctx, who, r.opts.Server, confirm.ID(id), executor{r})
 	if err != nil {
 		return result.Confirmation{}, fault.From(err).With("confirmationId", id)
 	}

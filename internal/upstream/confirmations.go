@@ -58,7 +58,7 @@ func (s *server) show(ctx context.Context, who *access.Principal, id confirm.ID)
 	case s.up.o.Confirm == nil:
 		return result.Confirmation{}, errNoConfirmation(string(id))
 	}
-	record, err := s.up.o.Confirm.Get(ctx, who, s.Name, id)
+	record, err := s.up.o.Confirm.Get(ctx, who, s.Name, id, executor{s.up, s})
 	if err != nil {
 		return result.Confirmation{}, err
 	}

@@ -154,7 +154,7 @@ func (u *Upstream) bounded(ctx context.Context, d time.Duration) (context.Contex
 type Confirmations interface {
 	Open(ctx context.Context, p *access.Principal, r confirm.Request) (confirm.Record, error)
 	Permit(ctx context.Context, p *access.Principal, id confirm.ID) error
-	Get(ctx context.Context, p *access.Principal, server string, id confirm.ID) (confirm.Record, error)
+	Get(ctx context.Context, p *access.Principal, server string, id confirm.ID, e confirm.Executor) (confirm.Record, error)
 	Answer(ctx context.Context, p *access.Principal, reply confirm.Reply, e confirm.Executor) (confirm.Result, error)
 }
 
