@@ -107,19 +107,15 @@ func (a answering) acquire(ctx context.Context) (Record, Acquisition, error) {
 // to what it was before. A record that was never acquired can be denied while the
 // receipts cannot be read.
 func (a answering) tried(ctx context.Context) (r Record, found bool, err error) {
-	r, ok, err := a.store.Get(ctx, a.reply.Server, a.reply.ID)
-	if err != nil || !ok || r.State != Pending || r.Owner != a.who.Owner() {
+	before, ok, err := a.store.Get(ctx, a.reply.Server, a.reply.ID)
+	if err != nil || !ok || before.State != Pending || before.Owner != a.who.Owner() {
 		return Record{}, false, err // no receipt is looked for
 	}
-	receipt, found, err := a.find(ctx)
-	if found {
-		a.settle(ctx, r, receipt)
-		r.State, r.Answer = Applied, receipt
-	}
-	if r.Acquired.IsZero() {
+	r, err = a.settled(ctx, before)
+	if before.Acquired.IsZero() {
 		err = nil
 	}
-	return r, found, err
+	return r, r.State == Applied, err
 }
 
 func (a answering) acquired(ctx context.Context, r Record) (Result, error) {
@@ -195,22 +191,9 @@ func passing(f *fault.Error) bool {
 // abandoned settles a record that a crash left applying. When nothing had been
 // changed yet, it answers again.
 func (a answering) abandoned(ctx context.Context, r Record) (Result, error) {
-	receipt, found, err := a.find(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	if found {
-		return a.settle(ctx, r, receipt), nil
-	}
-	if r.Unrepeatable {
-		return a.lost(ctx, r)
-	}
-	moved, err := a.end(ctx, r, Pending, nil)
-	if err != nil {
-		return Result{}, err
-	}
-	if moved {
-		a.recordPast(ctx, a.who, r, stepReopened, "")
+	r, err := a.settled(ctx, r)
+	if err != nil || r.State == Applied {
+		return Result{r.State, r.Answer}, err
 	}
 	return a.run(ctx) // ends: the next acquisition is not abandoned before AbandonedAfter
 }

@@ -196,7 +196,7 @@ func provenanceOf(from access.Provenance) map[string]any {
 // record is settled; their fault is returned when they cannot be read. Nothing is applied.
 func (s *Service) Get(ctx context.Context, p *access.Principal, server string, id ID, e Executor) (Record, error) {
 	r, err := s.stored(ctx, p, server, id)
-	if err != nil || !r.unsettled() {
+	if err != nil || !r.unsettled(s.o.Now()) {
 		return r, err
 	}
 	return answering{s, p, Reply{ID: id, Server: server}, e}.settled(access.With(ctx, p), r)

@@ -3,15 +3,21 @@ package confirm
 import (
 	"context"
 	"encoding/json"
+	"time"
 )
 
 // unsettled reports whether only a receipt tells what became of the change: an attempt
 // to make it has ended, and the record does not say how.
-func (r Record) unsettled() bool {
-	return (r.State == Pending || r.State == Expired) && !r.Acquired.IsZero()
+func (r Record) unsettled(now time.Time) bool {
+	if r.State == Pending || r.State == Expired {
+		return !r.Acquired.IsZero()
+	}
+	return r.abandoned(now)
 }
 
-// settled returns the record after the look for its receipt. It applies nothing.
+// settled returns a record after the look for its receipt. Without one, a record that a
+// crash left applying waits again, or has the state unknown when it may have been sent and
+// is not sent again. Nothing is applied.
 func (a answering) settled(ctx context.Context, r Record) (Record, error) {
 	receipt, found, err := a.find(ctx)
 	switch {
@@ -20,8 +26,22 @@ func (a answering) settled(ctx context.Context, r Record) (Record, error) {
 	case found:
 		a.settle(ctx, r, receipt)
 		r.State, r.Answer = Applied, receipt
+		return r, nil
+	case r.State != Applying:
+		return r, nil
 	}
-	return r, nil
+	to, step := Pending, stepReopened
+	if r.Unrepeatable {
+		to, step = OutcomeUnknown, stepUnknown
+	}
+	moved, err := a.end(ctx, r, to, nil)
+	if err != nil {
+		return Record{}, err
+	}
+	if moved {
+		a.recordPast(ctx, a.who, r, step, "")
+	}
+	return a.stored(ctx, a.who, a.reply.Server, a.reply.ID) // it may have expired, and another may have been faster
 }
 
 // find returns the caller's receipt, also when the caller disconnected.

@@ -1,9 +1,11 @@
 package confirm_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 )
@@ -80,4 +82,109 @@ func TestUntriedChangeIsShownWithoutReceipts(t *testing.T) {
 	w.wantShown(id, confirm.Expired)
 	w.wantShown(denied, confirm.Denied)
 	w.wantShown(applied, confirm.Applied)
+}
+
+// TestCrashedAnswerIsShownAsItEnded kills the service at every place of an approval, and
+// looks when it counts as abandoned: what was made is applied, what was not can be answered.
+func TestCrashedAnswerIsShownAsItEnded(t *testing.T) {
+	for _, later := range []time.Duration{confirm.AbandonedAfter + time.Second, confirm.TTL + time.Second, 23 * time.Hour} {
+		for place, crashed := 1, true; crashed; place++ {
+			w := newHarness(t)
+			id := w.open()
+			_, crashed = w.answerAndCrash(id, true, place)
+			made := w.domain.effects(id)
+			w.pass(later)
+			switch {
+			case made == 1:
+				w.wantShown(id, confirm.Applied)
+			case later < confirm.TTL:
+				w.wantShown(id, confirm.Pending)
+				w.wantEffects(id, 0)
+				w.wantApplied(w.approve(id))
+			default:
+				w.wantShown(id, confirm.Expired)
+				w.wantEffects(id, 0)
+			}
+			if t.Failed() {
+				t.Fatalf("crashed at place %d, shown after %v", place, later)
+			}
+		}
+	}
+}
+
+// lossyStore loses the reply to one acquisition, which was made.
+type lossyStore struct {
+	confirm.Store
+	lost bool
+}
+
+func (s *lossyStore) Acquire(ctx context.Context, r confirm.Reply, o access.Owner, now time.Time) (confirm.Record, confirm.Acquisition, error) {
+	record, acquired, err := s.Store.Acquire(ctx, r, o, now)
+	if !s.lost {
+		s.lost = true
+		return confirm.Record{}, confirm.Unknown, fault.ServiceDown.New("no reply")
+	}
+	return record, acquired, err
+}
+
+func TestAcquisitionWithoutAReplyWaitsAgain(t *testing.T) {
+	w := newHarness(t)
+	id := w.open()
+	service := confirm.NewService(&lossyStore{Store: w.store}, w.audit, &confirm.Options{Now: w.now})
+	w.wantFault(fault.ServiceDown)(service.Answer(t.Context(), alice, reply(id, true), w.domain))
+	w.wantFault(fault.ConfirmationInProgress)(service.Answer(t.Context(), alice, reply(id, true), w.domain))
+	w.domain.blind = fault.DatabaseError.New("away") // receipts are not looked for yet
+	w.wantShown(id, confirm.Applying)
+	w.pass(confirm.AbandonedAfter + time.Second)
+	w.wantUnread(id)
+	w.wantUnread(id)
+	w.domain.blind = nil
+	w.wantShown(id, confirm.Pending)
+	w.wantSteps("opened reopened")
+	w.wantApplied(w.approve(id))
+}
+
+func TestAbandonedUnrepeatableChangeIsShownAsUnknown(t *testing.T) {
+	w := newHarness(t)
+	id, r := w.openUnrepeatable(), &foreignServer{}
+	if _, acquired, err := w.store.Acquire(t.Context(), reply(id, true), alice.Owner(), w.now()); acquired != confirm.Acquired || err != nil {
+		t.Fatal(acquired, err)
+	}
+	w.wantShown(id, confirm.Applying)
+	w.pass(confirm.AbandonedAfter + time.Second)
+	w.wantShown(id, confirm.OutcomeUnknown)
+	w.wantUnknown(w.answer(id, true, r))
+	w.wantSteps("opened unknown")
+}
+
+// TestLookAtAnAbandonedChangeLeavesAFasterAnswer: between its look for a receipt and its
+// end, another replica settles the record and carries out an answer.
+func TestLookAtAnAbandonedChangeLeavesAFasterAnswer(t *testing.T) {
+	for want, answer := range map[confirm.State]func(*harness, confirm.ID) (confirm.Result, error){
+		confirm.Applied: (*harness).approve,
+		confirm.Denied:  (*harness).deny,
+		confirm.Applying: func(w *harness, id confirm.ID) (confirm.Result, error) {
+			_, err := w.store.Settle(t.Context(), confirm.Record{ID: id, Acquired: noon}, confirm.Pending, nil)
+			if err == nil {
+				_, _, err = w.store.Acquire(t.Context(), reply(id, true), alice.Owner(), w.now())
+			}
+			return confirm.Result{State: confirm.Applying}, err
+		},
+	} {
+		w := newHarness(t)
+		id := w.open()
+		w.answerAndCrash(id, true, 2)
+		w.pass(confirm.AbandonedAfter + time.Second)
+		e := &racing{Executor: w.domain, then: func() {
+			if v, err := answer(w, id); v.State != want || err != nil {
+				t.Errorf("the answer: got %s, %v, want %s", v.State, err, want)
+			}
+		}}
+		if r, err := w.service().Get(t.Context(), alice, "hr", id, e); r.State != want || err != nil {
+			t.Errorf("shown: got %s, %v, want %s", r.State, err, want)
+		}
+		if got := w.state(id); got != want {
+			t.Errorf("the record is %s, want %s", got, want)
+		}
+	}
 }

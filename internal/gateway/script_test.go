@@ -285,7 +285,9 @@ func (s *servers) PendingOf(ctx context.Context) (shown []result.Confirmation, u
 			unshown = append(unshown, result.Unshown{ID: string(e.ID), Server: e.Server, Expires: e.Expires, Message: err.Error()})
 			continue
 		}
-		shown = append(shown, c)
+		if c.State == string(confirm.Pending) {
+			shown = append(shown, c)
+		}
 	}
 	return shown, unshown, err
 }

@@ -259,7 +259,7 @@ func TestOneOfAHundredAnswersWins(t *testing.T) {
 func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
-		for i, id := range []string{"c", "a", "d", "b"} {
+		for i, id := range []string{"c", "a", "d", "b", "e"} {
 			r := record(id)
 			r.Created, r.Expires = noon.Add(time.Duration(i)*time.Second), noon.Add(confirm.TTL)
 			must(t, c.Create(ctx, r))
@@ -270,7 +270,8 @@ func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, denying("a"), alice, noon))
 		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("d"), alice, noon))
 		settle(t)(c.Settle(ctx, attempt("d"), confirm.Pending, nil))
-		must(t, c.redis.Delete(ctx, "pending:b")) // as if it had expired
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("e"), alice, noon)) // and may have been abandoned
+		must(t, c.redis.Delete(ctx, "pending:b"))                                         // as if it had expired
 
 		entries := NewEntries(c.redis)
 		got, err := entries.PendingOf(ctx, alice)
@@ -279,7 +280,7 @@ func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 		for _, r := range got {
 			ids = append(ids, string(r.ID))
 		}
-		if diff := cmp.Diff([]string{"c", "d"}, ids); diff != "" {
+		if diff := cmp.Diff([]string{"c", "d", "e"}, ids); diff != "" {
 			t.Errorf("alice's (-want +got):\n%s", diff)
 		}
 		if e, ok, err := entries.Find(ctx, "b"); !ok || err != nil || e.Server != "hr" {

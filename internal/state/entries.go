@@ -28,7 +28,8 @@ func (e *Entries) Find(ctx context.Context, id confirm.ID) (entry confirm.Entry,
 	return s.Entry, err == nil && s.ID == id, nil
 }
 
-// PendingOf lists an owner's pending confirmations, at most 100, oldest first.
+// PendingOf lists an owner's pending confirmations, at most 100, oldest first. Those that
+// are being applied are among them: their server says which one a crash left, and waits again.
 func (e *Entries) PendingOf(ctx context.Context, owner access.Owner) ([]confirm.Entry, error) {
 	var ids []string
 	var found []any
@@ -53,7 +54,9 @@ func (e *Entries) PendingOf(ctx context.Context, owner access.Owner) ([]confirm.
 		if !ok { // expired, but still in the index
 			continue
 		}
-		if s, err := entryIn([]byte(text)); err == nil && s.State == confirm.Pending && s.ID == confirm.ID(ids[i]) {
+		s, err := entryIn([]byte(text))
+		waits := s.State == confirm.Pending || s.State == confirm.Applying
+		if err == nil && waits && s.ID == confirm.ID(ids[i]) {
 			pending = append(pending, s.Entry)
 		}
 	}

@@ -109,7 +109,7 @@ func (u *Upstream) PendingOf(ctx context.Context) (shown []result.Confirmation, 
 		switch {
 		case failed[i] == nil && found[i].State == string(confirm.Pending):
 			shown = append(shown, found[i])
-		case failed[i] != nil && !notTheirs(failed[i]):
+		case failed[i] != nil && !notTheirs(failed[i]) && u.o.Now().Before(entry.Expires):
 			unshown = append(unshown, result.Unshown{ID: string(entry.ID), Server: entry.Server, Expires: entry.Expires, Message: fault.From(failed[i]).Message})
 		}
 	}

@@ -97,8 +97,8 @@ func (d Domain) connect(ctx context.Context, o order, at func(stage string)) (*t
 }
 
 // crashes kills a process at each stage of every change. What it leaves is a
-// change with its receipt, or neither; approved again, there is one change and
-// one receipt, the same to the letter ever after.
+// change with its receipt, or neither, and its owner is shown which; approved again, there
+// is one change and one receipt, the same to the letter ever after.
 func (s *suite) crashes(t *testing.T) {
 	if s.engine.Connect == nil {
 		t.Skip("no other process can reach this store")
@@ -123,6 +123,10 @@ func (s *suite) crashes(t *testing.T) {
 					t.Errorf("after the crash: changed %v, receipt %v; want both %v", changed, kept, want)
 				}
 				h = h.over(s, h.store, confirm.NewService(store, h.Sink, &confirm.Options{Now: later}))
+				want := map[bool]string{true: "applied", false: "pending"}[kept]
+				if card, err := h.Confirmation(h.As(w.Username), p.ID); err != nil || card.State != want {
+					t.Errorf("shown as %s, %v, want %s", card.State, err, want)
+				}
 				first, after := w.answer(h, p.ID), h.store.Dump()
 				if again := w.answer(h, p.ID); !strings.Contains(first, w.Says) || again != first {
 					t.Errorf("got %s, then %s, want %q", first, again, w.Says)
