@@ -18,7 +18,6 @@ import (
 	"countersign.dev/internal/domain/tasks"
 	"countersign.dev/internal/domain/tasks/dialect"
 	"countersign.dev/internal/domain/tasks/workspace"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/footprint"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/rest"
@@ -205,11 +204,6 @@ func (v visible) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 		return nil, err
 	}
 	return v.Visible(who), nil
-}
-
-// notWaiting is the answer to an id that nothing waits under.
-func notWaiting(id string) error {
-	return fault.ConfirmationNotFound.New("Nothing waits under %s: it was answered, has expired, or is of another folder.", fault.Clip(id, 64))
 }
 
 // waiting tells a client where its person answers what waits.

@@ -15,6 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/local"
 	"countersign.dev/internal/sqlite"
@@ -249,6 +251,52 @@ func TestOnlyTasksAndCodeRunAlone(t *testing.T) {
 	for server, folder := range map[string]string{"hr": t.TempDir(), local.Tasks: filepath.Join(t.TempDir(), "none")} {
 		if err := local.Serve(t.Context(), local.Options{Server: server, Folder: folder}); err == nil {
 			t.Errorf("%s in %s was served", server, folder)
+		}
+	}
+}
+
+// TestAnswerThatACrashCutOffIsSettledAtATerminal: an approval that was left behind waits
+// again in the list, and can be answered; its outcome is said to one who asks again.
+func TestAnswerThatACrashCutOffIsSettledAtATerminal(t *testing.T) {
+	folder := t.TempDir()
+	c := client(t, local.Tasks, folder)
+	db, err := sqlite.Open(t.Context(), "local", filepath.Join(folder, ".countersign", "local.db"), sqlite.WaitingSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	store := sqlite.NewConfirmations(db, nil)
+	who, err := auth.LocalUser(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cutOff := func(ago time.Duration) string {
+		t.Helper()
+		task := call(t, c, "create_task", map[string]any{"title": "Done with"})
+		call(t, c, "delete_task", map[string]any{"task_id": task["id"]})
+		id, _ := call(t, c, "cleanup_deleted_tasks", map[string]any{"days": 0})["confirmationId"].(string)
+		_, acquired, err := store.Acquire(t.Context(), confirm.Reply{ID: confirm.ID(id), Server: local.Tasks, Approved: true}, who.Owner(), time.Now().Add(-ago))
+		if err != nil || acquired != confirm.Acquired {
+			t.Fatal(acquired, err)
+		}
+		return id
+	}
+	answer := func(id, line string) (string, error) {
+		var out bytes.Buffer
+		err := local.Approve(t.Context(), local.ApproveOptions{ID: id, Folder: folder, In: strings.NewReader(line), Out: &out})
+		return out.String(), err
+	}
+	underWay, abandoned := cutOff(0), cutOff(time.Minute)
+	var list bytes.Buffer
+	if err := local.List(t.Context(), folder, &list); err != nil || !strings.HasPrefix(list.String(), abandoned) || strings.Contains(list.String(), underWay) {
+		t.Errorf("what waits: got %v\n%s", err, list.String())
+	}
+	if said, err := answer(abandoned, "yes\n"); err != nil || !strings.Contains(said, "gone for good") {
+		t.Errorf("yes: got %v\n%s", err, said)
+	}
+	for id, want := range map[string]string{abandoned: "was made", underWay: "being carried out"} {
+		if _, err := answer(id, "yes\n"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("asked again: got %v, want %q", err, want)
 		}
 	}
 }

@@ -76,7 +76,8 @@ func (c *Confirmations) Get(ctx context.Context, server string, id confirm.ID) (
 	return r, server == "" || r.Server == server, nil
 }
 
-// Waiting returns what waits for an answer, by when it expires.
+// Waiting returns what may wait for an answer, by when it expires. What is being applied is
+// among it: its server says whether a crash left it, and it waits again.
 func (c *Confirmations) Waiting(ctx context.Context) (all []confirm.Record, err error) {
 	ctx, cancel := Bounded(ctx)
 	defer cancel()
@@ -94,7 +95,7 @@ func (c *Confirmations) Waiting(ctx context.Context) (all []confirm.Record, err 
 		if err := json.Unmarshal([]byte(encoded), &r); err != nil {
 			return nil, confirm.Altered(err)
 		}
-		if r.State == confirm.Pending && c.now().Before(r.Expires) {
+		if (r.State == confirm.Pending || r.State == confirm.Applying) && c.now().Before(r.Expires) {
 			all = append(all, r)
 		}
 	}
