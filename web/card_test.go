@@ -3,6 +3,7 @@ package web_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -358,7 +359,15 @@ func TestCardOpenedWhileApplyingExpires(t *testing.T) {
 	p.Sees("[data-card-state=busy]", "still being carried out")
 	p.Until(`/^0:0[01] left$/.test(document.querySelector("[data-countdown]").textContent)`)
 	record["state"] = "pending"
-	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, record))
+	expired := maps.Clone(record)
+	expired["state"] = "expired"
+	reads := 0
+	g.on("GET /api/confirmations/{id}", func(w http.ResponseWriter, r *http.Request) {
+		if reads++; reads > 1 {
+			record = expired
+		}
+		answer(http.StatusOK, record)(w, r)
+	})
 	p.Click("[data-check-again]")
 	p.Sees("[data-card-state=expired]", "nothing was changed")
 	p.Misses("[data-approve]")
@@ -368,12 +377,52 @@ func TestUnansweredCardExpires(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", g.hears(notFound))
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"confirmationId": "x1", "state": "expired"}))
 	p := withCard(t, g, pendingFor("x1", 1500*time.Millisecond))
 	p.Sees("[data-card-state=expired]", "nothing was changed")
 	p.Misses("[data-approve]")
 	if got := g.said(); len(got) != 0 {
 		t.Errorf("an expired card sent %q", got)
 	}
+}
+
+// That time is up does not say whether an approval whose answer was lost made the change: its
+// server does, and what it cannot say now is not said.
+func TestTriedCardIsNotSaidToBeUnchanged(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	away := answer(http.StatusServiceUnavailable, object{"error": "away", "message": "The database cannot be reached."})
+	g.on("POST /api/confirm/{id}", away)
+	g.on("GET /api/confirmations/{id}", away)
+	p := withCard(t, g, pendingFor("x1", 2500*time.Millisecond))
+	p.Click("[data-approve]")
+	p.Sees("[data-card-state=expired] [data-card-note]", "could not be read")
+	if got := p.Text("[data-card-note]"); strings.Contains(got, "nothing was changed") {
+		t.Errorf("the card says %q of a change that may have been made", got)
+	}
+	p.Click("[data-check-again]")
+	p.Sees("[data-card-note]", "The database cannot be reached.")
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"confirmationId": "x1", "state": "applied", "receipt": approvedEnvelope()}))
+	p.Click("[data-check-again]")
+	p.Sees("[data-card-state=approved] [data-card-note]", deleted)
+	p.Misses("[data-check-again]:not([hidden])")
+}
+
+// What another answer left behind waits again, and is answered on the card.
+func TestAbandonedAnswerIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", answer(http.StatusConflict, object{"error": "Conflict", "message": "In progress", "code": "CONFIRMATION_IN_PROGRESS"}))
+	card := pending("x1")
+	p := withCard(t, g, card)
+	p.Click("[data-approve]")
+	p.Sees("[data-card-state=busy]", "being carried out right now")
+	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{{"confirmationId": "x1", "state": "pending", "message": card["message"], "confirmationData": card["confirmationData"]}}}))
+	g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
+	eval[bool](p, `dispatchEvent(new Event("online"))`)
+	p.Sees("[data-card-state=waiting] [data-card-note]", "waiting again")
+	p.Click("[data-approve]")
+	p.Sees("[data-card-state=approved]", deleted)
 }
 
 // The button names the act; deletions look like what they are.

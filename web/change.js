@@ -16,10 +16,13 @@ const ENDINGS = () => ({
   denied: t("Denied. Nothing was changed."),
   failed: t("Nothing was changed."),
   unknown: t("It was sent, and its answer was lost: it may have happened, or not. It is not sent again. Look at the other system before you ask again."),
-  expired: t("Time is up: there was no answer within five minutes, so nothing was changed. Ask again if you still want this."),
+  expired: t("Time is up: no answer went through within five minutes, so nothing was changed. Ask again if you still want this."),
   gone: t("This request is no longer waiting: it expired or was withdrawn. This answer changed nothing."),
   foreign: t("This request belongs to someone else. You can only approve your own; nothing was changed."),
 });
+
+// What is said while only the clock is known: an approval may have gone through before.
+const TIME_IS_UP = () => t("Time is up: this can no longer be approved.");
 
 // The states of a stored confirmation.
 const STATES = new Map([["applied", "approved"], ["failed", "failed"], ["denied", "denied"], ["unknown", "unknown"], ["expired", "expired"]]);
@@ -48,6 +51,7 @@ export class Change {
     this.conversation = signal("");
     this.server = signal("");
     this.tool = signal("");
+    this.unread = signal(false); // time is up, and its server did not say whether it was done before
     this.deadline = signal(0);
     this.sentence = ""; // the outcome in the tool's own words, as the conversation has it
     this.waits = computed(() => ["waiting", "sending", "busy"].includes(this.state.value));
@@ -85,7 +89,17 @@ export class Change {
   #watch;
 
   #expire() {
-    if (this.state.peek() === "waiting" && this.deadline.peek() <= gatewayNow()) this.#end("expired");
+    if (this.state.peek() === "waiting" && this.deadline.peek() <= gatewayNow()) this.#timeUp();
+  }
+
+  async #timeUp() {
+    this.#end("expired", TIME_IS_UP());
+    try {
+      await this.learn();
+    } catch {
+      this.unread.value = true;
+      this.note.value = t("Time is up: this can no longer be approved. Whether an answer went through before could not be read.");
+    }
   }
 
   /** receive takes what the person's stream says of it. @param {any} event */
@@ -97,7 +111,7 @@ export class Change {
     if (!this.deadline.peek()) this.deadline.value = Date.parse(event.expires) || 0;
     if (event.state === "pending") {
       if (Date.parse(event.expires) > gatewayNow()) this.learn().catch(() => {});
-      else this.#end("expired");
+      else this.#end("expired", TIME_IS_UP());
       return;
     }
     if (this.state.peek() === "sending") return; // its own answer is on the way
@@ -121,8 +135,10 @@ export class Change {
       this.take(await get(`/api/confirmations/${encodeURIComponent(this.id)}`));
     } catch (fault) {
       if (fault.status !== 404) throw fault;
-      if (!this.ended.peek()) this.#end(this.deadline.peek() && this.deadline.peek() < gatewayNow() ? "expired" : "gone");
+      const late = this.deadline.peek() && this.deadline.peek() < gatewayNow();
+      if (!this.ended.peek()) this.#end(late ? "expired" : "gone", late ? TIME_IS_UP() : undefined);
     }
+    this.unread.value = false;
   }
 
   /** take reads a confirmation's record. @param {any} record */
@@ -255,7 +271,7 @@ export const changesProblem = signal("");
 export async function learnChanges() {
   try {
     const body = await get("/api/confirmations");
-    for (const item of listOf(body, "confirmations")) see(item);
+    for (const item of listOf(body, "confirmations")) changeOf(item.confirmationId).take(item);
     unshown.value = body?.unavailable ?? [];
     changesProblem.value = "";
   } catch (fault) {

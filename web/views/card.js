@@ -169,8 +169,9 @@ function changeOfNumber(card, named) {
 const unseenWords = () => t("Approving is possible when you have seen all of this request.");
 
 function controls(change, { seen, toUnseen }, card) {
+  const closed = () => change.state.value === "busy" || change.unread.value;
   const approve = el("button", {
-    type: "button", "data-approve": true, disabled: () => change.state.value !== "waiting", hidden: () => change.state.value === "busy", "aria-disabled": () => (seen.value ? null : "true"), title: () => (seen.value ? null : unseenWords()),
+    type: "button", "data-approve": true, disabled: () => change.state.value !== "waiting", hidden: closed, "aria-disabled": () => (seen.value ? null : "true"), title: () => (seen.value ? null : unseenWords()),
     class: () => (deletes(change) ? "primary deletes" : "primary"),
     onclick: () => (seen.peek() ? change.answer(true, digest.peek()) : toUnseen()),
   }, icon("check"), el("span", {}, () => data(actOf(change.tool.value, change.envelope.value))));
@@ -178,13 +179,13 @@ function controls(change, { seen, toUnseen }, card) {
   effect(() => {
     if (change.envelope.value) digest.value = digestOf(change.envelope.value);
   });
-  const read = el("button", { type: "button", class: "primary", "data-read": true, disabled: () => change.state.value !== "waiting", onclick: () => openSheet(card, () => change.waits.value) }, t("Read all of it and answer"));
-  const deny = el("button", { type: "button", "data-deny": true, disabled: () => change.state.value !== "waiting", hidden: () => change.state.value === "busy", onclick: () => change.answer(false, digest.peek()) }, icon("cross"), t("Deny"));
-  const again = el("button", { type: "button", "data-check-again": true, hidden: () => change.state.value !== "busy", onclick: () => change.learn().catch((fault) => (change.note.value = fault.message)) }, t("Check again"));
-  const clock = el("span", { class: "card-clock", role: "timer", "data-countdown": true }, () => t("{time} left", { time: clockOf(change.left.value) }));
+  const read = el("button", { type: "button", class: "primary", "data-read": true, disabled: () => change.state.value !== "waiting", hidden: () => change.unread.value, onclick: () => openSheet(card, () => change.waits.value) }, t("Read all of it and answer"));
+  const deny = el("button", { type: "button", "data-deny": true, disabled: () => change.state.value !== "waiting", hidden: closed, onclick: () => change.answer(false, digest.peek()) }, icon("cross"), t("Deny"));
+  const again = el("button", { type: "button", "data-check-again": true, hidden: () => !closed(), onclick: () => change.learn().catch((fault) => (change.note.value = fault.message)) }, t("Check again"));
+  const clock = el("span", { class: "card-clock", role: "timer", "data-countdown": true, hidden: () => change.unread.value }, () => t("{time} left", { time: clockOf(change.left.value) }));
   const unseen = el("p", { class: "hint", "data-unseen": true, hidden: () => seen.value || change.state.value !== "waiting" }, unseenWords());
-  return el("div", { hidden: () => !change.waits.value },
-    el("progress", { class: "card-bar", max: String(THINKING_MS), value: () => String(change.left.value), "aria-hidden": "true" }),
+  return el("div", { hidden: () => !change.waits.value && !change.unread.value },
+    el("progress", { class: "card-bar", hidden: () => change.unread.value, max: String(THINKING_MS), value: () => String(change.left.value), "aria-hidden": "true" }),
     unseen, el("div", { class: "card-controls" }, approve, read, deny, again, clock));
 }
 
