@@ -163,10 +163,15 @@ func (c confirmations) list(w http.ResponseWriter, r *http.Request, _ *access.Pr
 	return httpx.JSON(w, http.StatusOK, list)
 }
 
+// show is one of the caller's own. Its outcome may not have reached the conversation: when
+// its server found it by a receipt, the answer was lost.
 func (c confirmations) show(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
 	shown, err := c.service.Confirmation(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
+	}
+	if o, ok := shown.Outcome(); ok {
+		c.conversations.RecordOutcome(r.Context(), shown.ID, o)
 	}
 	view, err := c.viewOf(r.Context(), shown)
 	if err != nil {

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
 )
 
 // ids of the confirmations in a turn.
@@ -65,6 +68,43 @@ func TestOutcomeReachesTheConversationOnce(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(written, received); diff != "" {
+		t.Errorf("the model received (-want +got):\n%s", diff)
+	}
+}
+
+// TestLostOutcomeReachesTheConversationWhenItIsRead: the change was made, and the process
+// that would have recorded it ended.
+func TestLostOutcomeReachesTheConversationWhenItIsRead(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Delete"] = []step{calls("delete_employee")}
+	events := r.ask(alice, "Delete", "")
+	conversation, id := conversationOf(t, events), confirm.ID(confirmationsIn(events)[0])
+	entry, _, err := r.servers.entries.Find(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := state.NewConfirmations(r.redis, testkit.Ring("record"))
+	record, _, err := store.Acquire(t.Context(), confirm.Reply{ID: id, Server: "hr", Approved: true}, entry.Owner, time.Now().Add(-time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.servers.Apply(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		var shown struct{ State string }
+		if r.get("/api/confirmations/"+string(id), alice, &shown); shown.State != "applied" {
+			t.Errorf("shown as %q, want it applied", shown.State)
+		}
+	}
+	r.ask(alice, "What happened?", conversation)
+	var received []string
+	for _, m := range r.model.lastAsked().Messages {
+		if m.Role == agent.System {
+			received = append(received, m.Text())
+		}
+	}
+	if diff := cmp.Diff([]string{"Frank Davis has been deleted."}, received); diff != "" {
 		t.Errorf("the model received (-want +got):\n%s", diff)
 	}
 }

@@ -24,6 +24,15 @@ type Confirmation struct {
 	Receipt  json.RawMessage `json:"receipt,omitempty"` // the answer, once it was given
 }
 
+// Outcome returns the answer that was given; ok is false when there is none.
+func (c Confirmation) Outcome() (o Outcome, ok bool) {
+	if len(c.Receipt) == 0 {
+		return o, false
+	}
+	o, err := DecodeEnvelope(c.Receipt)
+	return o, err == nil
+}
+
 // Unshown is a pending confirmation that its server did not show: it is down, or
 // does not open it.
 type Unshown struct {
