@@ -49,16 +49,14 @@ func (s *Service) Answer(ctx context.Context, p *access.Principal, reply Reply, 
 	if err := s.Permit(ctx, p, reply.ID); err != nil {
 		return Result{}, err
 	}
-	a := answering{s, p, reply, e}
+	a := answering{settling{s, p, reply.Server, reply.ID, e}, reply}
 	return a.run(access.With(ctx, p))
 }
 
 // answering is one answer in progress.
 type answering struct {
-	*Service
-	who      *access.Principal
-	reply    Reply
-	executor Executor
+	settling
+	reply Reply
 }
 
 func (a answering) run(ctx context.Context) (Result, error) {
@@ -160,7 +158,8 @@ func (a answering) apply(ctx context.Context, r Record) (Result, error) {
 func (a answering) failed(ctx context.Context, r Record, answer json.RawMessage, why *fault.Error) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if found {
-		return a.settle(ctx, r, receipt), nil
+		a.settle(ctx, r, receipt)
+		return Result{Applied, receipt}, nil
 	}
 	if err != nil && why.Code == fault.OperationFailed {
 		why = fault.From(err) // without the receipt, it is not known that nothing was changed
@@ -208,7 +207,8 @@ func (a answering) busy(ctx context.Context, r Record) (Result, error) {
 	if !found {
 		return Result{}, fault.ConfirmationInProgress.New("Another answer to this confirmation is being carried out.")
 	}
-	return a.settle(ctx, r, receipt), nil
+	a.settle(ctx, r, receipt)
+	return Result{Applied, receipt}, nil
 }
 
 // ended repeats the terminal state. A denial of an applied change returns the

@@ -189,19 +189,6 @@ func provenanceOf(from access.Provenance) map[string]any {
 	return provenance
 }
 
-// Get returns a server's confirmation of p, in whatever state. One that does not
-// exist or is another server's is CONFIRMATION_NOT_FOUND, another person's
-// USER_MISMATCH until it expires, an altered one CONFIRMATION_ALTERED. When an attempt to
-// make the change has ended and the record does not say how, the receipts of e do, and the
-// record is settled; their fault is returned when they cannot be read. Nothing is applied.
-func (s *Service) Get(ctx context.Context, p *access.Principal, server string, id ID, e Executor) (Record, error) {
-	r, err := s.stored(ctx, p, server, id)
-	if err != nil || !r.unsettled(s.o.Now()) {
-		return r, err
-	}
-	return answering{s, p, Reply{ID: id, Server: server}, e}.settled(access.With(ctx, p), r)
-}
-
 // stored returns a confirmation of p as the store has it.
 func (s *Service) stored(ctx context.Context, p *access.Principal, server string, id ID) (Record, error) {
 	if !idShape.MatchString(string(id)) {
