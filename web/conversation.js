@@ -116,7 +116,7 @@ export class Conversation {
   #replayNote(turn, note) {
     if (note.kind === "stopped") turn.cut();
     else if (note.kind === "unavailable") turn.lacks(note.text);
-    else if (note.kind === "broken") turn.take({ type: "error", message: note.text });
+    else if (note.kind === "broken") turn.take({ type: "error", message: note.text, code: note.code });
     else turn.take(AS_TEXT.includes(note.kind) ? { type: "text", text: note.text, source: "gateway" } : { ...note, type: "note" });
   }
 

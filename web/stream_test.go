@@ -289,6 +289,21 @@ func TestAnswerThatIsNotWholeStaysSo(t *testing.T) {
 	p.Misses("[data-note]")
 }
 
+// What broke off is said in the reader's language after a reload, too, because its code is kept.
+func TestAnswerThatBrokeOffIsInTheReadersLanguage(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/conversations", answer(http.StatusOK, object{"conversations": []object{{"id": "c1", "title": "Talk"}}}))
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "title": "Talk", "messages": []object{
+		{"id": "1", "role": "user", "content": "Overdue?"},
+		{"id": "2", "role": "assistant", "content": "Overdue are: Acme,", "notes": []object{{"kind": "broken", "text": "It took too long.", "code": "TIMEOUT"}}},
+	}}))
+	p.Open(g.URL + "/icon.svg")
+	eval[bool](p, `localStorage.setItem("countersign.language", "de") ?? true`)
+	p.Open(g.URL + "/#/c/c1")
+	p.Sees("[data-turn] [data-error]", "Das hat zu lange gedauert.")
+}
+
 // A stream that is being opened for the first time is no line that was lost.
 func TestOpeningIsNoLostLine(t *testing.T) {
 	t.Parallel()

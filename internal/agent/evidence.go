@@ -17,7 +17,7 @@ func (r *run) correct() {
 			r.addLine(string(c.Kind), c.Text)
 			continue
 		}
-		note := Note{string(c.Kind), c.Text, rangesOf(answer.Before+answer.After, c.About)}
+		note := Note{Kind: string(c.Kind), Text: c.Text, Ranges: rangesOf(answer.Before+answer.After, c.About)}
 		r.keepNote(note)
 		r.emit(note)
 	}

@@ -62,6 +62,7 @@ type Note struct {
 	Kind   string // failed, waiting, unproven or invented; kept ones are incomplete or added, too, which were texts in the stream, unavailable or broken, which were a warning and an error there, or stopped, which its end said
 	Text   string
 	Ranges []TextRange
+	Code   string // of what is broken
 }
 
 // Nanos are billionths of a currency's unit: sums of them are exact.

@@ -44,6 +44,7 @@ type (
 		Kind   string            `json:"kind"`
 		Text   string            `json:"text"`
 		Ranges []agent.TextRange `json:"spans,omitempty"`
+		Code   string            `json:"code,omitempty"`
 	}
 	storedPart struct { // exactly one of its fields is set
 		Text   string        `json:"text,omitempty"`

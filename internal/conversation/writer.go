@@ -176,7 +176,7 @@ func (w *writer) lack(e Event) {
 			w.lacks = append(w.lacks, agent.Note{Kind: "unavailable", Text: warning.Server + ": " + warning.Message})
 		}
 	case Failed:
-		w.lacks = append(w.lacks, agent.Note{Kind: "broken", Text: e.Text})
+		w.lacks = append(w.lacks, agent.Note{Kind: "broken", Text: e.Text, Code: e.Code})
 	}
 }
 

@@ -86,6 +86,10 @@ func TestSlowModelTimesOut(t *testing.T) {
 			t.Errorf("the stream lacks %s:\n%s", want, got)
 		}
 	}
+	id := strings.Split(strings.SplitAfter(got, `"conversationId":"`)[1], `"`)[0]
+	if _, stored := r.read(r.send("GET", "/api/conversations/"+id, alice, "")); !strings.Contains(stored, `"kind":"broken"`) || !strings.Contains(stored, `"code":"TIMEOUT"`) {
+		t.Errorf("the conversation lacks why the answer broke off:\n%s", stored)
+	}
 }
 
 func TestRejectedQuestionsGetNoStream(t *testing.T) {

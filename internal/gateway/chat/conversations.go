@@ -52,6 +52,7 @@ type (
 		Kind   string            `json:"kind"`
 		Ranges []agent.TextRange `json:"spans,omitempty"`
 		Text   string            `json:"text"`
+		Code   string            `json:"code,omitempty"`
 	}
 )
 
@@ -109,7 +110,7 @@ func messagesOf(m conversation.Message, before agent.Message) []messageView {
 	if text := m.Text(); text != "" || len(m.Notes) > 0 {
 		view := messageView{ID: m.ID, Role: m.Role, Content: text, Model: m.Model, At: m.At}
 		for _, n := range m.Notes {
-			view.Notes = append(view.Notes, noteView{n.Kind, n.Ranges, n.Text})
+			view.Notes = append(view.Notes, noteView{n.Kind, n.Ranges, n.Text, n.Code})
 		}
 		views = append(views, view)
 	}
