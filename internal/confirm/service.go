@@ -138,12 +138,15 @@ func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 	if err := s.o.Quotas.Wait(ctx, p.Owner(), string(record.ID), TTL); err != nil {
 		return Record{}, err
 	}
-	err = s.record(ctx, p, record, stepOpened, "pending_confirmation")
-	if err == nil {
+	recorded := s.record(ctx, p, record, stepOpened, "pending_confirmation")
+	if err = recorded; err == nil {
 		err = s.store.Create(ctx, record)
 	}
-	if cancelled := ctx.Err(); errors.Is(cancelled, context.Canceled) && s.withdraw(ctx, p, record) {
-		err = cancelled
+	switch cancelled := errors.Is(ctx.Err(), context.Canceled); {
+	case cancelled && s.withdraw(ctx, p, record):
+		err = ctx.Err()
+	case !cancelled && err != nil && recorded == nil: // it may be stored all the same, and its caller asks again
+		s.withdraw(ctx, p, record)
 	}
 	if err != nil {
 		s.o.Quotas.Answered(context.WithoutCancel(ctx), p.Owner(), string(record.ID))

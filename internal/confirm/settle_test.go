@@ -144,6 +144,30 @@ func TestAcquisitionWithoutAReplyWaitsAgain(t *testing.T) {
 	w.wantApplied(w.approve(id))
 }
 
+// createLost is a store whose reply to a new record is lost.
+type createLost struct{ confirm.Store }
+
+func (s createLost) Create(ctx context.Context, r confirm.Record) error {
+	if err := s.Store.Create(ctx, r); err != nil {
+		return err
+	}
+	return fault.ServiceDown.New("The reply was lost.")
+}
+
+// TestChangeWhoseAskerWasRefusedDoesNotWait: an asker who tries again would have two cards, and could have both carried out.
+func TestChangeWhoseAskerWasRefusedDoesNotWait(t *testing.T) {
+	w := newHarness(t)
+	asked := raise
+	asked.ID = confirm.NewID()
+	service := confirm.NewService(createLost{w.store}, w.audit, &confirm.Options{Now: w.now})
+	if _, err := service.Open(t.Context(), alice, asked); !fault.Is(err, fault.ServiceDown) {
+		t.Errorf("got %v", err)
+	}
+	w.wantSteps("opened withdrawn")
+	w.wantFault(fault.ConfirmationDenied)(w.approve(asked.ID))
+	w.wantEffects(asked.ID, 0)
+}
+
 func TestAbandonedUnrepeatableChangeIsShownAsUnknown(t *testing.T) {
 	w := newHarness(t)
 	id, r := w.openUnrepeatable(), &foreignServer{}
