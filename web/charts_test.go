@@ -186,4 +186,8 @@ func TestChartIsChosenAndFiltered(t *testing.T) {
 	p.Misses("[data-chart-incomplete]")
 	eval[bool](p, `(() => { const f = document.querySelector("[data-filter]"); f.value = "open"; f.dispatchEvent(new Event("input", {bubbles: true})); return true })()`)
 	p.Sees("[data-chart-incomplete]", "Drawn from 5 of 9 loaded rows.")
+	last := module[string](p, "views/chart.js", `const { Table } = await import("/table.js"); return m.chartOf(new Table({ tool: "x", answer: { rows: [{ name: "One", share: 1 }, { name: "Two", share: 2 }], more: false, total: 59 } }))().textContent`, nil)
+	if !strings.Contains(last, "Drawn from 2 of 59, incomplete.") {
+		t.Errorf("the chart of the last page alone says %s", last)
+	}
 }

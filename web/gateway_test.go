@@ -69,7 +69,7 @@ func (g *gateway) defaults() map[string]http.HandlerFunc {
 		"POST /csp-report":                    func(http.ResponseWriter, *http.Request) { g.t.Error("the page broke its content policy") },
 		"POST /logout":                        redirect("/"),
 		"GET /login":                          answer(http.StatusOK, object{"login": true}),
-		"GET /api/user":                       answer(http.StatusOK, object{"userId": "u1", "username": "alice.chen", "name": "Alice Chen", "email": "alice@tamshai.local", "roles": []string{"hr-write", "hr-read"}}),
+		"GET /api/user":                       answer(http.StatusOK, object{"userId": "u1", "issuer": "https://issuer.test", "username": "alice.chen", "name": "Alice Chen", "email": "alice@tamshai.local", "roles": []string{"hr-write", "hr-read"}}),
 		"GET /api/tools":                      answer(http.StatusOK, object{"tools": tools(), "servers": []object{{"name": "hr", "healthy": true}}, "model": "rehearsal"}),
 		"GET /api/models":                     answer(http.StatusOK, object{"models": []object{{"name": "rehearsal", "provider": "rehearsal", "default": true}}}),
 		"GET /api/prompts":                    answer(http.StatusOK, object{"prompts": []object{}}),

@@ -475,6 +475,10 @@ func TestTasksAreABoard(t *testing.T) {
 	p.Click("[data-lane=in_progress] [data-card-row]")
 	p.Sees("[data-row-details] [data-field=title]", "Seal cursors")
 	p.Misses("[data-board]")
+	last := module[string](p, "views/board.js", `const { Table } = await import("/table.js"); return m.boardOf(new Table({ tool: "x", fields: { state: { show: "state" } }, answer: { rows: [{ state: "todo" }, { state: "done" }], more: false, total: 59 } }))().at(-1)?.textContent ?? ""`, nil)
+	if last != "Drawn from 2 of 59, incomplete." {
+		t.Errorf("the board of the last page alone says %q", last)
+	}
 }
 
 // Code is shown with its line numbers and its file, and more of the file is one step

@@ -383,7 +383,7 @@ func TestOverview(t *testing.T) {
 			Roles         []string
 			Usage         *agent.UsageView
 		}
-		Expired []struct{ Confirmation, Username, Tool, TaintedBy string }
+		Expired []struct{ Confirmation, Username, Issuer, Sub, Tool, TaintedBy string }
 	}
 	got, err := get[overview](t, d.Overview(), "", access.Auditor)
 	if err != nil {
@@ -402,7 +402,7 @@ func TestOverview(t *testing.T) {
 	if len(got.Servers) != 1 || len(got.Held) != 1 || got.Held[0].Tool != "wipe" {
 		t.Errorf("servers %v, held %v", got.Servers, got.Held)
 	}
-	if len(got.Expired) != 1 || got.Expired[0].Confirmation != "late" || got.Expired[0].TaintedBy == "" {
+	if len(got.Expired) != 1 || got.Expired[0].Confirmation != "late" || got.Expired[0].TaintedBy == "" || got.Expired[0].Issuer != testkit.Issuer || got.Expired[0].Sub == "" {
 		t.Errorf("expired: %+v", got.Expired)
 	}
 	var alice *agent.UsageView

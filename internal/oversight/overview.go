@@ -69,6 +69,8 @@ type (
 	expiredView struct {
 		Confirmation string    `json:"confirmation"`
 		Username     string    `json:"username"`
+		Issuer       string    `json:"issuer"`
+		Subject      string    `json:"sub"`
 		Server       string    `json:"server,omitempty"`
 		Tool         string    `json:"tool,omitempty"`
 		TaintedBy    string    `json:"taintedBy,omitempty"`
@@ -137,7 +139,7 @@ func (s *Service) readLog(ctx context.Context, v *overviewView) error {
 			v.People[at].Roles, v.People[at].rolesRead = access.ReadRoles(e.Roles), true
 		}
 		if age < expiredFor && len(v.Expired) < mostOpen && !logs.expiry(e.Event, now).IsZero() {
-			v.Expired = append(v.Expired, expiredView{e.Confirmation, e.Username, e.Server, e.Tool, e.TaintedBy, e.Time})
+			v.Expired = append(v.Expired, expiredView{e.Confirmation, e.Username, e.Issuer, e.Subject, e.Server, e.Tool, e.TaintedBy, e.Time})
 		}
 	}
 	return ctx.Err()

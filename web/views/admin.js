@@ -5,11 +5,10 @@
 import { get, post } from "../api.js";
 import { data, el } from "../dom.js";
 import { coverageOf } from "./coverage.js";
+import { isReader, nameIn, personView } from "./person.js";
 import { stateText } from "../format.js";
-import { nameOf, personView } from "./person.js";
 import { signal } from "../reactive.js";
 import { usageWords } from "../spending.js";
-import { me } from "../store.js";
 import { moment, number, t } from "../words.js";
 
 /** pageView draws the overview. */
@@ -45,7 +44,7 @@ function rightsOf({ tools, people }) {
   const boxes = () => roles.map((role) => el("label", { class: "role" }, el("input", { type: "checkbox", "data-role": role, checked: start.value.includes(role), onchange: (event) => choose(role, event.target.checked) }), " ", data(role)));
   const open = (tool) => chosen.value.size === 0 || tool.roles.some((role) => chosen.value.has(role));
   const rows = () => tools.filter(open).map((tool) => [el("span", { "data-tool-name": tool.name }, data(t(tool.title ?? "") || tool.name)), data(tool.server), data(stateText(tool.kind)), data(tool.roles.join(", ") || t("no role")), tool.pin ? el("code", {}, tool.pin) : "–"]);
-  const picker = el("select", { "data-rights-of": true, onchange: (event) => person(event.target.value) }, el("option", { value: "" }, t("The roles below")), known.map((one, i) => el("option", { value: i }, nameOf(one.username || one.sub, one.issuer))));
+  const picker = el("select", { "data-rights-of": true, onchange: (event) => person(event.target.value) }, el("option", { value: "" }, t("The roles below")), known.map((one, i) => el("option", { value: i }, nameIn(one, people))));
   return el("div", {}, el("h2", {}, t("What can this person do?")), el("p", { class: "hint" }, t("Choose a person, or the roles that one has: below are the tools which these open, with no role chosen all of them. A person's roles are those of the last sign-in with a browser. Which rows and fields a tool shows is decided for each call.")),
     known.length ? el("p", {}, el("label", {}, t("Person"), " ", picker)) : null,
     el("fieldset", { class: "roles" }, el("legend", { class: "visually-hidden" }, t("Roles")), boxes),
@@ -57,15 +56,13 @@ function rightsOf({ tools, people }) {
 // ---- people
 
 function peopleOf(people) {
-  const rows = people.map((one) => [el("span", {}, personView(one.username || one.sub, one.issuer)), moment(one.seen), one.usage ? usageWords({ ...one.usage, model: "" }) : "–", revokeOf(one)]);
+  const rows = people.map((one) => [personView(one, () => people), moment(one.seen), one.usage ? usageWords({ ...one.usage, model: "" }) : "–", revokeOf(one, nameIn(one, people))]);
   return el("div", {}, el("h2", {}, t("People, and what they used in 31 days")), grid(t("People"), [t("Person"), t("Last seen"), t("Used"), ""], rows), el("p", { class: "hint" }, t("Only answers of an AI model use tokens; rehearsal uses none.")));
 }
 
 // Ending somebody's work is asked twice, and never one's own by mistake.
-function revokeOf(one) {
-  const own = me.peek();
-  if (!one.issuer || (one.sub === own?.userId && one.issuer === (own?.issuer ?? one.issuer))) return "";
-  const name = nameOf(one.username || one.sub, one.issuer);
+function revokeOf(one, name) {
+  if (!one.issuer || isReader(one)) return "";
   const state = signal("");
   const asked = signal(false);
   const end = async () => {
@@ -81,7 +78,7 @@ function revokeOf(one) {
 }
 
 function expiredOf(expired) {
-  const rows = expired.map((one) => [moment(one.opened), data(one.username), data([one.server, one.tool].filter(Boolean).join(" · ")), one.taintedBy ? data(one.taintedBy) : "", el("a", { href: `#/audit/${encodeURIComponent(one.confirmation)}`, "data-expired": one.confirmation }, t("Its course"))]);
+  const rows = expired.map((one) => [moment(one.opened), personView(one, () => expired), data([one.server, one.tool].filter(Boolean).join(" · ")), one.taintedBy ? data(one.taintedBy) : "", el("a", { href: `#/audit/${encodeURIComponent(one.confirmation)}`, "data-expired": one.confirmation }, t("Its course"))]);
   return el("div", {}, el("h2", {}, t("Requests that expired in the last week")), rows.length ? grid(t("Requests that expired"), [t("Time"), t("Person"), t("What"), t("Followed"), ""], rows) : el("p", { class: "hint" }, t("None. A request that gets no answer within five minutes is listed here.")));
 }
 

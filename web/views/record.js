@@ -5,9 +5,9 @@
 import { get } from "../api.js";
 import { data, el } from "../dom.js";
 import { coverageOf } from "./coverage.js";
+import { personView } from "./person.js";
 import { label } from "../format.js";
 import { list, signal } from "../reactive.js";
-import { nameOf, personView } from "./person.js";
 import { titleOf } from "../store.js";
 import { moment, number, t } from "../words.js";
 
@@ -35,10 +35,10 @@ export function pageView(id) {
     problem.value = "";
     try {
       const page = await get(`/api/audit?${query}`);
-      if (id && mine === 1) course.value = page.events; // nothing but the request is asked for then
+      if (id && mine === 1) course.value = page.events.map(known); // nothing but the request is asked for then
       if (mine !== asked) return;
       covered.value = page;
-      found.value = [...(before ? found.peek() : []), ...page.events];
+      found.value = [...(before ? found.peek() : []), ...page.events.map(known)];
       next.value = page.next ?? "";
     } catch (fault) {
       if (mine !== asked) return;
@@ -55,6 +55,9 @@ export function pageView(id) {
     el("p", { class: "hint", role: "status" }, () => (busy.value ? t("Reading…") : problem.value ? "" : count(found.value.length, next.value))),
     el("button", { type: "button", class: "small", "data-more-events": true, hidden: () => !next.value, onclick: () => search(next.peek()) }, t("Older events")));
 }
+
+// A line of the record names the issuer as a token does.
+const known = (event) => ({ ...event, issuer: event.iss });
 
 function count(found, more) {
   if (found) return t("{n} events, the newest first.", { n: number(found) });
@@ -103,14 +106,14 @@ function verdict({ whole, status, events, last, broken, remarks = [] }) {
 function eventsOf(found, covered) {
   const body = el("tbody");
   const several = () => covered.peek()?.logs?.length > 1;
-  list(body, () => found.value, (event) => `${event.from} ${event.seq} ${event.shown ?? ""} ${event.expired ?? ""}`, (event) => rowOf(event(), several()));
+  list(body, () => found.value, (event) => `${event.from} ${event.seq} ${event.shown ?? ""} ${event.expired ?? ""}`, (event) => rowOf(event(), several(), () => found.value));
   const head = [t("Time"), t("Person"), t("What"), t("Outcome"), t("Rows"), t("Request")].map((words) => el("th", { scope: "col" }, words));
   return el("div", { class: "result scroll", tabindex: "0", role: "region", "aria-label": t("Events"), hidden: () => found.value.length === 0 }, el("table", { class: "grid", "data-events": true }, el("thead", {}, el("tr", {}, head)), body));
 }
 
-function rowOf(event, several) {
+function rowOf(event, several, shown) {
   const request = event.confirmation ? el("a", { href: `#/audit/${encodeURIComponent(event.confirmation)}` }, data(event.confirmation.slice(0, 8))) : "";
-  return el("tr", { "data-event": event.seq }, el("th", { scope: "row" }, el("time", { datetime: event.time }, moment(event.time))), el("td", {}, personView(event.username ?? "", event.iss)),
+  return el("tr", { "data-event": event.seq }, el("th", { scope: "row" }, el("time", { datetime: event.time }, moment(event.time))), el("td", {}, personView(event, shown)),
     el("td", {}, whatOf(event), event.shown ? el("div", { class: "hint", "data-shown": event.shown }, SIGHT[event.shown]()) : null,
       several ? el("div", { class: "hint", "data-from": event.from }, data(t("in the log of {log}, event {n}", { log: event.from, n: number(event.seq) }))) : null,
       event.note || event.taintedBy ? el("div", { class: "hint" }, data([event.note, event.taintedBy && t("after {source}", { source: event.taintedBy })].filter(Boolean).join(" · "))) : null),
@@ -126,11 +129,11 @@ function whatOf(event) {
 // is over: that end is derived, and says so.
 function courseOf(course) {
   return el("section", { "aria-labelledby": "course-title", hidden: () => course.value.length === 0 }, el("h2", { id: "course-title" }, t("The course of this request")),
-    () => el("ol", { class: "course", "data-course": true }, [...course.value].reverse().flatMap((event) => [stepOf(event), event.expired ? expiryOf(event) : null])));
+    () => el("ol", { class: "course", "data-course": true }, [...course.value].reverse().flatMap((event, _, all) => [stepOf(event, all), event.expired ? expiryOf(event) : null])));
 }
 
-function stepOf(event) {
-  return el("li", {}, el("time", { datetime: event.time }, moment(event.time)), " ", el("strong", {}, label(event.step || event.kind)), " ", data(nameOf(event.username ?? "", event.iss)), event.outcome ? ` · ${label(event.outcome)}` : "");
+function stepOf(event, all) {
+  return el("li", {}, el("time", { datetime: event.time }, moment(event.time)), " ", el("strong", {}, label(event.step || event.kind)), " ", personView(event, () => all), event.outcome ? ` · ${label(event.outcome)}` : "");
 }
 
 function expiryOf({ expired }) {
