@@ -166,8 +166,8 @@ func TestOverviewShowsWhoMayWhat(t *testing.T) {
 	p.Until(`[...document.querySelectorAll("[data-role]:checked")].map((one) => one.dataset.role).join() === "employee,finance-read"`) // again, though they are the same
 }
 
-// TestPeopleOfOneNameAreToldApart: another issuer may choose any user name, and any subject.
-func TestPeopleOfOneNameAreToldApart(t *testing.T) {
+// TestPeopleOfOneNameAreDistinguished: another issuer may choose any user name, and any subject.
+func TestPeopleOfOneNameAreDistinguished(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /api/user", answer(http.StatusOK, auditor()))
