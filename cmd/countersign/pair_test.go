@@ -361,7 +361,7 @@ func checkLocalUser(t *testing.T, pair *process, path string) {
 	other := path
 	path = configWith(t, path, "issuer: {", "issuer: {local_user: nina.patel, ")
 	for token, more := range map[string]bool{"": false, sharedDemo(t).token(t, "alice.chen", "gateway"): true} { // Alice sees all employees
-		c := overStdio(t, []string{"AUDIT=" + auditOf(other, fmt.Sprint("more-", more)), "COUNTERSIGN_TOKEN=" + token}, "serve", "hr", "--stdio", "--config", path)
+		c := overStdio(t, []string{"AUDIT=" + auditOf(path, fmt.Sprint("more-", more)), "COUNTERSIGN_TOKEN=" + token}, "serve", "hr", "--stdio", "--config", path)
 		if got := callStdio(t, c, "list_employees", map[string]any{"limit": 40}); !strings.Contains(got, "marcus.j@") || strings.Contains(got, `"hasMore":true`) != more {
 			t.Errorf("employees of the local user, or of the token's person (more: %v): %.500s", more, got)
 		}
@@ -397,7 +397,12 @@ func configWith(t *testing.T, path, old, changed string) string {
 	if !strings.Contains(string(text), old) {
 		t.Fatalf("%s has no %q", path, old)
 	}
-	path = filepath.Join(t.TempDir(), "changed.yaml")
+	copied, err := os.CreateTemp(filepath.Dir(path), "changed-*.yaml") // beside it, with its logs
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = copied.Close()
+	path = copied.Name()
 	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, changed, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
