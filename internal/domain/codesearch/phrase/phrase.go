@@ -7,6 +7,7 @@ import (
 	"iter"
 	"regexp"
 	"slices"
+	"unicode/utf8"
 
 	"countersign.dev/internal/domain/codesearch/words"
 )
@@ -33,6 +34,7 @@ type Phrase struct {
 	least  int // of them, without a gap
 	groups []int
 	before []float64 // what the words before each are worth together, and at the end all
+	firsts []uint32  // by length: the first letters of words, as bits, whatever their case
 }
 
 var quoted = regexp.MustCompile("[\"`“]([^\"`“”]+)[\"`”]")
@@ -58,6 +60,10 @@ func phrase(text string, least int, known func(word string) Word) Phrase {
 			break
 		}
 		w := known(string(word))
+		for len(p.firsts) <= len(word) {
+			p.firsts = append(p.firsts, 0)
+		}
+		p.firsts[len(word)] |= 1 << (word[0] & 31)
 		p.words, p.groups, p.before = append(p.words, word), append(p.groups, w.Group), append(p.before, p.worth()+w.Worth)
 	}
 	return p
@@ -90,9 +96,17 @@ func (p *Phrase) Most(groups uint32) (share float64) {
 
 // Share is how much of the phrase a text has without a gap, by how rare its words are: from 0 to 1.
 func (p *Phrase) Share(text []byte) float64 {
-	most := 0.0
+	most, running := 0.0, false
 	run, next := make([]int, len(p.words)+1), make([]int, len(p.words)+1) // words that end with each, without a gap
 	for word := range inOrder(text) {
+		if !p.mayHave(word) {
+			if running {
+				clear(run)
+				running = false
+			}
+			continue
+		}
+		running = true
 		for i := range p.words {
 			next[i+1] = 0
 			if len(word) == len(p.words[i]) && bytes.EqualFold(word, p.words[i]) {
@@ -105,4 +119,10 @@ func (p *Phrase) Share(text []byte) float64 {
 		run, next = next, run
 	}
 	return most / p.worth()
+}
+
+// mayHave reports whether a word may be one of the phrase: most words of a text are not, and this is seen by
+// their lengths and first letters. Letters outside of ASCII may have other bytes in the other case.
+func (p *Phrase) mayHave(word []byte) bool {
+	return len(word) < len(p.firsts) && (p.firsts[len(word)]&(1<<(word[0]&31)) != 0 || word[0] >= utf8.RuneSelf)
 }

@@ -22,6 +22,7 @@ var thesaurusText string
 type thesaurus struct {
 	senses []sense
 	having map[string][]int32
+	counts sync.Pool // of *[]uint32: by sense, zero. A question has words of few of them
 }
 
 // sense is what some plain words say together.
@@ -55,6 +56,10 @@ func newThesaurus(text string) *thesaurus {
 			t.having[stem] = append(t.having[stem], int32(len(t.senses)))
 		}
 		t.senses = append(t.senses, sense{len(said), stems(code)})
+	}
+	t.counts.New = func() any {
+		counts := make([]uint32, len(t.senses))
+		return &counts
 	}
 	return t
 }
@@ -105,22 +110,28 @@ type touched struct {
 
 // touched returns the senses of which the question has two words or more, in the order of the thesaurus.
 func (t *thesaurus) touched(stems []string) (all []touched) {
-	has := make([]uint32, len(t.senses))
+	has := t.counts.Get().(*[]uint32) // nothing else is in the pool
+	defer t.counts.Put(has)
 	var several []int32
 	for i, stem := range stems {
 		if slices.Contains(stems[:i], stem) {
 			continue
 		}
 		for _, s := range t.having[stem] {
-			if bits.OnesCount32(has[s]) == 1 {
+			if bits.OnesCount32((*has)[s]) == 1 {
 				several = append(several, s)
 			}
-			has[s] |= 1 << i
+			(*has)[s] |= 1 << i
 		}
 	}
 	slices.Sort(several)
 	for _, s := range several {
-		all = append(all, touched{t.senses[s], has[s]})
+		all = append(all, touched{t.senses[s], (*has)[s]})
+	}
+	for _, stem := range stems {
+		for _, s := range t.having[stem] {
+			(*has)[s] = 0
+		}
 	}
 	return all
 }
