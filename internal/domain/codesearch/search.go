@@ -150,10 +150,6 @@ func (s *Server) visible(scope Scope, name string) ([]string, error) {
 func result(h query.Shard, hit query.Hit, q Query) (Result, error) {
 	c, last := h.Chunks[hit.Chunk], h.Chunks[hit.Last]
 	f := &h.Files[c.File]
-	text, err := h.Text(f)
-	if err != nil {
-		return Result{}, fmt.Errorf("the text of an indexed file cannot be read: %w", err)
-	}
 	r := Result{
 		Repository: h.Repository, FilePath: f.Path, StartLine: int(c.Line), EndLine: int(last.Last), Score: math.Round(hit.Score*1000) / 1000,
 		Metadata: metadata(&h.Meta, f, int(c.Line), int(last.Last)),
@@ -168,7 +164,11 @@ func result(h query.Shard, hit query.Hit, q Query) (Result, error) {
 	if best := h.Chunks[hit.Best]; best.Line > c.Line && int(best.End-from) > most {
 		from, r.First = best.Start, int(best.Line) // what answers best would be cut off
 	}
-	r.Snippet = snippet(text[from:last.End], most)
+	text, err := h.TextOf(nil, f, int(from), min(int(last.End), int(from)+most+utf8.UTFMax))
+	if err != nil {
+		return Result{}, fmt.Errorf("the text of an indexed file cannot be read: %w", err)
+	}
+	r.Snippet = snippet(text, most)
 	return r, nil
 }
 

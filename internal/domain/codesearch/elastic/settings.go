@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"countersign.dev/internal/domain/codesearch/index"
-	"countersign.dev/internal/domain/codesearch/query"
+	"countersign.dev/internal/domain/codesearch/tally"
 )
 
 // version is that of the documents and of what they pack. Another one is refused.
-const version = 10
+const version = 11
 
 // description is what an index says of itself, in the _meta of its mappings.
 type description struct {
@@ -52,7 +52,7 @@ func definition() object {
 	return object{
 		"settings": object{"index": object{
 			"number_of_shards": 1, "auto_expand_replicas": "0-1", "refresh_interval": "-1",
-			"similarity": object{"code": object{"type": "BM25", "k1": query.K1, "b": query.B}},
+			"similarity": object{"code": object{"type": "BM25", "k1": tally.K1, "b": tally.B}},
 			"analysis":   object{"analyzer": object{"identifiers": object{"type": "custom", "tokenizer": "whitespace"}}},
 		}},
 		"mappings": object{
@@ -108,4 +108,4 @@ func documents(e *index.Entry) ([]document, error) {
 }
 
 // counted is how often the ranking counts a term with its payload, in whole numbers.
-func counted(p index.Payload) int { return max(1, int(math.Round(float64(query.Frequency(p))))) }
+func counted(p index.Payload) int { return max(1, int(math.Round(float64(tally.Frequency(p))))) }

@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/s2"
-
 	"countersign.dev/internal/domain/codesearch/chunk"
 	"countersign.dev/internal/domain/codesearch/intern"
+	"countersign.dev/internal/domain/codesearch/pieces"
 	"countersign.dev/internal/domain/codesearch/words"
 )
 
@@ -126,10 +125,8 @@ func (a *analyser) file(f File, src []byte) Entry {
 
 // compressed is a text in as much memory as it needs.
 func (a *analyser) compressed(src []byte) []byte {
-	if most := s2.MaxEncodedLen(len(src)); most > cap(a.packed) {
-		a.packed = make([]byte, most)
-	}
-	return bytes.Clone(s2.Encode(a.packed[:cap(a.packed)], src))
+	a.packed = pieces.Pack(a.packed[:0], src)
+	return bytes.Clone(a.packed)
 }
 
 // words counts the terms of a chunk and returns the number of its words. The

@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
+	"countersign.dev/internal/domain/codesearch/pieces"
+	"countersign.dev/internal/domain/codesearch/postings"
 	"countersign.dev/internal/domain/codesearch/words"
 )
 
@@ -141,9 +143,9 @@ func (e *Entry) Contents() (all []Contents) {
 // memory is an index of some of a repository's files. Its lengths are in parts of the
 // averages of the whole repository.
 func (m *merger) memory(files int) *Index {
-	terms, texts, postings := m.sorted()
+	terms, texts, lists := m.sorted()
 	ix := &Index{Meta: m.meta, unmap: func() error { return nil }}
-	ix.parts = [sections][]byte{nil, m.files, m.chunks, m.defined, terms, texts, slices.Concat(postings...), slices.Concat(m.texts...)}
+	ix.parts = [sections][]byte{nil, m.files, m.chunks, m.defined, terms, texts, slices.Concat(lists...), slices.Concat(m.texts...)}
 	ix.read(files, m.chunk)
 	return ix
 }
@@ -181,7 +183,7 @@ func (ix *Index) HasText(file int) bool { return ix.Files[file].packed > 0 }
 // SetText gives a file its compressed text.
 func (ix *Index) SetText(file int, text []byte) error {
 	f := &ix.Files[file]
-	if size, err := s2.DecodedLen(text); err != nil || size != f.Size {
+	if size, err := pieces.Len(text); err != nil || size != f.Size {
 		return ErrDamaged
 	}
 	f.offset, f.packed = len(ix.parts[sectionSources]), len(text)
@@ -236,9 +238,7 @@ func Words(packed []byte) (*Index, error) {
 	ix := &Index{unmap: func() error { return nil }}
 	var table, texts []byte
 	err := eachWord(packed, func(word []byte, n int) {
-		table = binary.LittleEndian.AppendUint32(table, uint32(len(texts)))
-		table = binary.LittleEndian.AppendUint64(table, 0)
-		table = binary.LittleEndian.AppendUint32(table, uint32(n))
+		table = postings.AppendTerm(table, uint32(len(texts)), 0, uint32(n))
 		texts = append(texts, word...)
 	})
 	ix.parts[sectionTerms], ix.parts[sectionTexts] = slices.Clip(table), slices.Clip(texts)

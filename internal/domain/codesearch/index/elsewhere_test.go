@@ -86,12 +86,12 @@ func TestIndexFromElsewhereIsTheSame(t *testing.T) {
 			t.Errorf("section %d differs", i)
 		}
 	}
-	if !reflect.DeepEqual(got.Sizes, want.Sizes) || !reflect.DeepEqual(got.FileLengths, want.FileLengths) {
+	if !reflect.DeepEqual(got.Lengths, want.Lengths) || got.Average != want.Average || !reflect.DeepEqual(got.FileLengths, want.FileLengths) {
 		t.Error("the lengths differ")
 	}
 	some := Memory(scanned.Meta, entries[2:3])
-	if first, _ := want.Files[2].Chunks(); some.Sizes[0].Length != want.Sizes[first].Length {
-		t.Errorf("alone a chunk has the length %v, not %v", some.Sizes[0].Length, want.Sizes[first].Length)
+	if first, _ := want.Files[2].Chunks(); some.Lengths[0] != want.Lengths[first] || some.Average != want.Average {
+		t.Errorf("alone a chunk has the length %v of %v, not %v of %v", some.Lengths[0], some.Average, want.Lengths[first], want.Average)
 	}
 }
 
@@ -121,11 +121,10 @@ func TestPartialIndexHasWhatIsWanted(t *testing.T) {
 	if got := string(part.parts[sectionTexts]); got != "/cursor/seal=sealcursorseal" {
 		t.Errorf("terms %q", got)
 	}
-	for number := range part.terms {
-		in, _ := whole.find(part.term(number))
-		a, b := part.Postings(number), whole.Postings(in)
-		if string(a.all) != string(b.all) || part.Frequency(number) != whole.Frequency(in) {
-			t.Errorf("%s differs", part.term(number))
+	for number := range part.terms.Len() {
+		in, _ := whole.find(part.TermText(number))
+		if string(part.terms.List(number)) != string(whole.terms.List(in)) || part.Frequency(number) != whole.Frequency(in) {
+			t.Errorf("%s differs", part.TermText(number))
 		}
 	}
 	if string(part.parts[sectionChunks]) != string(whole.parts[sectionChunks]) || string(part.parts[sectionDefined]) != string(whole.parts[sectionDefined]) {
@@ -147,9 +146,9 @@ func TestPartialIndexHasWhatIsWanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for number := range counted.terms {
-		if in, ok := whole.Word(counted.term(number)); !ok || counted.Frequency(number) != whole.Frequency(in) {
-			t.Errorf("%s is counted %d times", counted.term(number), counted.Frequency(number))
+	for number := range counted.terms.Len() {
+		if in, ok := whole.Word(counted.TermText(number)); !ok || counted.Frequency(number) != whole.Frequency(in) {
+			t.Errorf("%s is counted %d times", counted.TermText(number), counted.Frequency(number))
 		}
 	}
 	for _, p := range packed {
@@ -157,8 +156,8 @@ func TestPartialIndexHasWhatIsWanted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(counted.terms) < 20 || len(words) > 0 {
-		t.Errorf("%d words, and %d are left without files", len(counted.terms), len(words))
+	if counted.terms.Len() < 20 || len(words) > 0 {
+		t.Errorf("%d words, and %d are left without files", counted.terms.Len(), len(words))
 	}
 }
 
@@ -171,8 +170,8 @@ func FuzzUnpackDictionary(f *testing.F) {
 		if (err == nil) != (other == nil) {
 			t.Fatalf("%v, and %v", err, other)
 		}
-		if err == nil && len(words) > len(ix.terms) {
-			t.Errorf("%d words of %d", len(words), len(ix.terms))
+		if err == nil && len(words) > ix.terms.Len() {
+			t.Errorf("%d words of %d", len(words), ix.terms.Len())
 		}
 	})
 }
@@ -261,7 +260,7 @@ func FuzzUnpack(f *testing.F) {
 				_ = source[c.Start:c.End]
 			}
 		}
-		for term := range ix.terms {
+		for term := range ix.terms.Len() {
 			for p := ix.Postings(term); p.Next(); {
 			}
 		}

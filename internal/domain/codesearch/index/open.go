@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"os"
-	"sort"
-	"strings"
 	"time"
 
-	"github.com/klauspost/compress/s2"
+	"countersign.dev/internal/domain/codesearch/pieces"
+	"countersign.dev/internal/domain/codesearch/postings"
 )
 
 // Index is an open index. It is safe for concurrent use until it is closed.
@@ -20,22 +20,17 @@ type Index struct {
 	Files  []File
 	Chunks []Chunk
 
-	Sizes       []Size    // of the chunks
+	Lengths     []uint16  // words of the chunks, as many as fit
+	Average     float32   // of them, in the whole repository
 	FileLengths []float32 // words of files, in parts of the average
+	InFile      []int32   // the file of each chunk
 
 	data   []byte // the file
 	unmap  func() error
 	parts  [sections][]byte
-	terms  []struct{} // as many as there are, for ranges
+	terms  postings.Table
 	stamp  os.FileInfo
 	source string
-}
-
-// Size is what a search reads of each chunk that has a word: a chunk's other fields are
-// farther apart in memory.
-type Size struct {
-	File   int32
-	Length float32 // words, in parts of the average
 }
 
 // ErrVersion reports an index of another version of the format.
@@ -107,7 +102,7 @@ func (ix *Index) load() (err error) {
 
 // read reads what searches need in memory from the sections.
 func (ix *Index) read(files, chunks int) {
-	ix.terms = make([]struct{}, len(ix.parts[sectionTerms])/termSize)
+	ix.terms = postings.NewTable(ix.parts[sectionTerms], ix.parts[sectionTexts], ix.parts[sectionPostings])
 	ix.loadFiles(files)
 	ix.loadChunks(chunks)
 	ix.measure()
@@ -156,14 +151,15 @@ func (ix *Index) loadChunks(n int) {
 	}
 }
 
-// measure computes the lengths that scores are divided by, in parts of the averages
-// of the repository.
+// measure computes what a search reads of all chunks. It is apart from their other fields, because to wait for
+// memory is most of what a search does.
 func (ix *Index) measure() {
-	ix.Sizes, ix.FileLengths = make([]Size, len(ix.Chunks)), make([]float32, len(ix.Files))
-	perChunk, perFile := float32(max(1, ix.Meta.Words))/float32(max(1, ix.Meta.Chunks)), float32(max(1, ix.Meta.Words))/float32(max(1, ix.Meta.Files))
+	ix.Lengths, ix.InFile, ix.FileLengths = make([]uint16, len(ix.Chunks)), make([]int32, len(ix.Chunks)), make([]float32, len(ix.Files))
+	ix.Average = float32(max(1, ix.Meta.Words)) / float32(max(1, ix.Meta.Chunks))
+	perFile := float32(max(1, ix.Meta.Words)) / float32(max(1, ix.Meta.Files))
 	for i := range ix.Chunks {
 		c := &ix.Chunks[i]
-		ix.Sizes[i] = Size{c.File, float32(c.Words) / perChunk}
+		ix.Lengths[i], ix.InFile[i] = uint16(min(c.Words, math.MaxUint16)), c.File
 		ix.FileLengths[c.File] += float32(c.Words) / perFile
 	}
 }
@@ -201,21 +197,21 @@ func (ix *Index) packed(f *File) []byte {
 }
 
 // Text returns the text of a file as it was indexed.
-func (ix *Index) Text(f *File) ([]byte, error) { return s2.Decode(nil, ix.packed(f)) }
+func (ix *Index) Text(f *File) ([]byte, error) { return ix.TextOf(nil, f, 0, f.Size) }
+
+// TextOf returns the bytes of a file's text from one to before another, in the memory of a slice if that is enough. A
+// part of a long text takes less time than all of it.
+func (ix *Index) TextOf(memory []byte, f *File, from, to int) ([]byte, error) {
+	text, err := pieces.Part(memory, ix.packed(f), from, to)
+	if err != nil {
+		return nil, ErrDamaged
+	}
+	return text, nil
+}
 
 // ---- terms
 
-func (ix *Index) term(i int) (text string) {
-	table, texts := ix.parts[sectionTerms], ix.parts[sectionTexts]
-	start := binary.LittleEndian.Uint32(table[i*termSize:])
-	end := uint32(len(texts))
-	if i+1 < len(ix.terms) {
-		end = binary.LittleEndian.Uint32(table[(i+1)*termSize:])
-	}
-	return string(texts[start:end])
-}
-
-func (ix *Index) text(term uint32) string { return ix.term(int(term)) }
+func (ix *Index) text(term uint32) string { return ix.terms.Text(int(term)) }
 
 // Word finds a word's term.
 func (ix *Index) Word(term string) (number int, ok bool) { return ix.find(term) }
@@ -227,59 +223,24 @@ func (ix *Index) Defined(whole string) (number int, ok bool) { return ix.find(de
 // the payloads of paths: see [InFolder].
 func (ix *Index) PathWord(term string) (number int, ok bool) { return ix.find(pathPrefix + term) }
 
-func (ix *Index) find(text string) (number int, ok bool) {
-	i := sort.Search(len(ix.terms), func(i int) bool { return ix.term(i) >= text })
-	return i, i < len(ix.terms) && ix.term(i) == text
-}
+func (ix *Index) find(text string) (number int, ok bool) { return ix.terms.Find(text) }
 
 // Beginning returns the words that begin with a prefix, at most limit, in lexical order.
 func (ix *Index) Beginning(prefix string, limit int) (numbers []int) {
-	first := sort.Search(len(ix.terms), func(i int) bool { return ix.term(i) >= prefix })
-	for i := first; i < len(ix.terms) && len(numbers) < limit && strings.HasPrefix(ix.term(i), prefix); i++ {
-		numbers = append(numbers, i)
-	}
-	return numbers
+	return ix.terms.Beginning(prefix, limit)
 }
 
 // TermText returns the text of a term's number.
-func (ix *Index) TermText(number int) string { return ix.term(number) }
+func (ix *Index) TermText(number int) string { return ix.terms.Text(number) }
 
 // Frequency is how many chunks (for parts of paths: files) have a term.
-func (ix *Index) Frequency(number int) int {
-	return int(binary.LittleEndian.Uint32(ix.parts[sectionTerms][number*termSize+12:]))
-}
+func (ix *Index) Frequency(number int) int { return ix.terms.Frequency(number) }
 
-// Postings walks over the places of a term, in order.
-type Postings struct {
-	Chunk   int // or file, for parts of paths
-	Payload Payload
-
-	all []byte
-	at  int // of the next place in all
-}
+// Postings walks over the places of a term, in order, and Posting is one of them.
+type (
+	Postings = postings.List[Payload]
+	Posting  = postings.Posting[Payload]
+)
 
 // Postings returns the places of a term.
-func (ix *Index) Postings(number int) Postings {
-	table, all := ix.parts[sectionTerms], ix.parts[sectionPostings]
-	start := binary.LittleEndian.Uint64(table[number*termSize+4:])
-	end := uint64(len(all))
-	if number+1 < len(ix.terms) {
-		end = binary.LittleEndian.Uint64(table[(number+1)*termSize+4:])
-	}
-	return Postings{Chunk: -1, all: all[start:end]}
-}
-
-// Next goes to the next place, and reports whether there is one.
-func (p *Postings) Next() bool {
-	if p.at >= len(p.all) {
-		return false
-	}
-	delta, n := uint64(p.all[p.at]), 1
-	if delta >= 0x80 {
-		delta, n = binary.Uvarint(p.all[p.at:])
-	}
-	p.Chunk += int(delta)
-	p.Payload = Payload(p.all[p.at+n])
-	p.at += n + 1
-	return true
-}
+func (ix *Index) Postings(number int) Postings { return postings.Of[Payload](ix.terms.List(number)) }

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/klauspost/compress/s2"
+
+	"countersign.dev/internal/domain/codesearch/pieces"
 )
 
 // Pack writes what was found in a file: for each chunk its lines, bytes, words and
@@ -53,7 +55,7 @@ func (l *termList) text(term uint32) string { return (*l)[term] }
 
 // Unpack makes the entry of a file from what Pack wrote.
 func Unpack(f File, analysis, text []byte) (Entry, error) {
-	if size, err := s2.DecodedLen(text); err != nil || size != f.Size {
+	if size, err := pieces.Len(text); err != nil || size != f.Size {
 		return Entry{}, ErrDamaged
 	}
 	e, err := unpack(f, analysis, func(string) bool { return true })

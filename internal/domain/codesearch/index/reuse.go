@@ -112,7 +112,7 @@ func (r *reusable) fill(entries []Entry) {
 // posts are those of all words, by chunk.
 func (ix *Index) posts() [][]post {
 	all := make([][]post, len(ix.Chunks))
-	for term := range ix.terms {
+	for term := range ix.terms.Len() {
 		if isWord(ix.text(uint32(term))) {
 			for p := ix.Postings(term); p.Next(); {
 				all[p.Chunk] = append(all[p.Chunk], post{uint32(term), p.Payload})

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/domain/codesearch/intern"
+	"countersign.dev/internal/domain/codesearch/postings"
 	"countersign.dev/internal/domain/codesearch/words"
 )
 
@@ -26,20 +27,19 @@ import (
 //	sections × (offset u64, length u64), then the sections in the order below
 const (
 	magic   = "CSIX"
-	Version = 10
+	Version = 11
 
 	sectionMeta     = iota - 2 // JSON of Meta
 	sectionFiles               // per file: path, language, flags, lines, size, time, chunks, text, hashes
 	sectionChunks              // per chunk: file, lines, bytes, words, definitions
 	sectionDefined             // definitions
-	sectionTerms               // per term: offset of its text u32, of its postings u32×2, files or chunks that have it u32
+	sectionTerms               // the table of the terms: see package postings
 	sectionTexts               // the terms' texts, in order
-	sectionPostings            // per term: delta of the chunk (uvarint), payload
-	sectionSources             // compressed texts of the files
+	sectionPostings            // per term: its list of chunks or files, with their payloads
+	sectionSources             // compressed texts of the files: see package pieces
 	sections
 
 	headerSize = 12 + 16*sections
-	termSize   = 16
 )
 
 // Prefixes of terms that are no words: names that are defined, and parts of paths.
@@ -212,10 +212,10 @@ func (m *merger) post(term, position int, payload Payload) {
 		l.bytes[len(l.bytes)-1] |= byte(payload)
 		return
 	}
-	if cap(l.bytes)-len(l.bytes) < binary.MaxVarintLen32+1 {
+	if cap(l.bytes)-len(l.bytes) < postings.MaxPosting {
 		l.bytes = m.grown(l.bytes)
 	}
-	l.bytes = append(binary.AppendUvarint(l.bytes, uint64(position-l.last)), byte(payload))
+	l.bytes = postings.Append(l.bytes, l.last, position, byte(payload))
 	l.last = position
 	l.n++
 }
@@ -291,12 +291,12 @@ func syncFolder(name string) error {
 }
 
 func (m *merger) writeTo(f *os.File) error {
-	terms, texts, postings := m.sorted()
+	terms, texts, lists := m.sorted()
 	meta, err := json.Marshal(m.meta)
 	if err != nil {
 		return err
 	}
-	parts := [sections][][]byte{{meta}, {m.files}, {m.chunks}, {m.defined}, {terms}, {texts}, postings, m.texts}
+	parts := [sections][][]byte{{meta}, {m.files}, {m.chunks}, {m.defined}, {terms}, {texts}, lists, m.texts}
 	header := make([]byte, headerSize)
 	copy(header, magic)
 	binary.LittleEndian.PutUint32(header[4:], Version)
@@ -328,24 +328,22 @@ func (m *merger) writeTo(f *os.File) error {
 }
 
 // sorted encodes the terms in lexical order.
-func (m *merger) sorted() (table, texts []byte, postings [][]byte) {
+func (m *merger) sorted() (table, texts []byte, lists [][]byte) {
 	order := make([]uint32, len(m.lists))
 	for n := range order {
 		order[n] = uint32(n)
 	}
 	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(m.terms.Text(a), m.terms.Text(b)) })
 	offset := uint64(0)
-	table, postings = make([]byte, 0, termSize*len(order)), make([][]byte, 0, len(order))
+	table, lists = make([]byte, 0, postings.TermSize*len(order)), make([][]byte, 0, len(order))
 	for _, n := range order {
-		name, l := m.terms.Text(n), &m.lists[n]
-		table = binary.LittleEndian.AppendUint32(table, uint32(len(texts)))
-		table = binary.LittleEndian.AppendUint64(table, offset)
-		table = binary.LittleEndian.AppendUint32(table, l.n)
-		texts = append(texts, name...)
-		postings = append(postings, l.bytes)
+		l := &m.lists[n]
+		table = postings.AppendTerm(table, uint32(len(texts)), offset, l.n)
+		texts = append(texts, m.terms.Text(n)...)
+		lists = append(lists, l.bytes)
 		offset += uint64(len(l.bytes))
 	}
-	return table, texts, postings
+	return table, texts, lists
 }
 
 // temporary makes the file in which a new index is written before it replaces the old one.

@@ -17,7 +17,6 @@ const (
 	fileCoverage    = 0.25
 
 	topicSurroundings = surroundings / 2
-	nextButOne        = 0.5 // chunks that are not beside it but one further
 )
 
 // together raises chunks of files that answer the query as a whole: the best chunk
@@ -25,7 +24,7 @@ const (
 func (s *search) together(all []*candidate, best float64) {
 	most := float32(0)
 	for _, c := range all {
-		most = max(most, s.shards[c.Shard].files[c.file].score)
+		most = max(most, s.shards[c.Shard].tally.Files[c.file].Score)
 	}
 	if most == 0 {
 		return
@@ -37,12 +36,9 @@ func (s *search) together(all []*candidate, best float64) {
 			if c == first {
 				part = 1
 			}
-			c.add("coherence", "the file as a whole", part*best*coherenceWeight*float64(shard.files[c.file].score/most))
+			c.add("coherence", "the file as a whole", part*best*coherenceWeight*float64(shard.tally.Files[c.file].Score/most))
 			if s.Without&Coverage == 0 && len(s.groups) > 1 {
-				groups := shard.files[c.file].groups
-				if shard.paths != nil {
-					groups |= shard.paths[c.file].groups
-				}
+				groups := shard.tally.Files[c.file].Groups | shard.groupsInPath(c.Chunk)
 				c.add("file coverage", "words of the query elsewhere in the file", best*fileCoverage*float64(s.covered.part(groups)))
 			}
 		}
@@ -111,20 +107,9 @@ func worthOfOthers(of []*candidate) (sum float64) {
 // surround raises chunks by what the two before and the two after them have of the query:
 // a place is rarely alone.
 func (s *search) surround(all []*candidate) {
-	most, around := 0.0, make([]float64, len(all))
-	for i, c := range all {
-		shard := s.shards[c.Shard]
-		first, n := shard.Files[c.file].Chunks()
-		for at := max(first, c.Chunk-2); at < min(first+n, c.Chunk+3); at++ {
-			switch at - c.Chunk {
-			case 0:
-			case -1, 1:
-				around[i] += float64(shard.chunks[at].score)
-			default:
-				around[i] += nextButOne * float64(shard.chunks[at].score)
-			}
-		}
-		most = max(most, around[i])
+	most := float32(0)
+	for _, c := range all {
+		most = max(most, c.Around)
 	}
 	if most == 0 {
 		return
@@ -133,7 +118,7 @@ func (s *search) surround(all []*candidate) {
 	if s.topic {
 		weight = topicSurroundings
 	}
-	for i, c := range all {
-		c.multiply("coherence", "what is beside it", 1+weight*around[i]/most)
+	for _, c := range all {
+		c.multiply("coherence", "what is beside it", 1+weight*float64(c.Around/most))
 	}
 }

@@ -1,6 +1,8 @@
 package query
 
 import (
+	"slices"
+
 	"countersign.dev/internal/domain/codesearch/vocabulary"
 	"countersign.dev/internal/domain/codesearch/words"
 )
@@ -25,6 +27,10 @@ const (
 
 // commonNames: a name that more than one in so many chunks have answers nothing.
 const commonNames = 8
+
+// everywhere: a word that more than one in so many chunks have, such as "to", says nothing in the place of another, and is
+// slow to read.
+const everywhere = 4
 
 // fewChunks have a word that is not common, however few chunks there are.
 const fewChunks = 16
@@ -82,7 +88,7 @@ func (p *Plan) mean(stats Statistics) {
 		stems[i] = g.terms[0].text
 	}
 	for _, m := range vocabulary.Meanings(stems) {
-		if has := stats.Frequency(m.Stem); has == 0 || has > fewChunks && commonNames*has > stats.Chunks() {
+		if has := stats.Frequency(m.Stem); has == 0 || common(has, commonNames, stats) {
 			continue
 		}
 		for i := range p.groups {
@@ -96,6 +102,11 @@ func (p *Plan) mean(stats Statistics) {
 	}
 }
 
+// common reports whether more than one in so many chunks have a word. Some chunks may always have it.
+func common(chunks, one int, stats Statistics) bool {
+	return chunks > fewChunks && one*chunks > stats.Chunks()
+}
+
 // related adds words that mean the same. They count more, and there are more of them, for a word that code
 // hardly has: who asked for it did not know the code's own.
 func (p *Plan) related(g *group, stats Statistics) {
@@ -104,11 +115,12 @@ func (p *Plan) related(g *group, stats Statistics) {
 	if rare {
 		weight = insteadWeight
 	}
-	for _, other := range vocabulary.Synonyms(base) {
-		g.add(other, weight)
-	}
+	others := vocabulary.Synonyms(base)
 	if rare {
-		for _, other := range vocabulary.Instead(base) {
+		others = slices.Concat(others, vocabulary.Instead(base))
+	}
+	for _, other := range others {
+		if !common(stats.Frequency(other), everywhere, stats) {
 			g.add(other, weight)
 		}
 	}

@@ -94,6 +94,16 @@ func (counted) Chunks() int                  { return 1000 }
 func (c counted) Frequency(word string) int  { return c[word] }
 func (counted) Beginning(string, int) []Word { return nil }
 
+// TestRelatedWordsThatAreEverywhere: what much of the code has is not sought in the place of another word.
+func TestRelatedWordsThatAreEverywhere(t *testing.T) {
+	for has, want := range map[int]bool{1: true, 240: true, 260: false} {
+		p := NewPlan(Request{Text: "how do we hide a cursor"}, counted{"hide": 9, "conceal": has})
+		if sought := slices.ContainsFunc(p.Terms(), func(t Term) bool { return t.Text == "conceal" }); sought != want {
+			t.Errorf("conceal in %d chunks of 1000: %v", has, sought)
+		}
+	}
+}
+
 // TestMeantWords: what two words say together is sought in the place of both, unless much of the code has it, or the
 // query is a name.
 func TestMeantWords(t *testing.T) {

@@ -21,9 +21,9 @@ const (
 
 // matchPaths looks the words of the query up in the paths of a shard's files.
 func (s *search) matchPaths(shard *shardSearch) {
-	shard.inPaths, shard.found = cleared(shard.inPaths, len(shard.Files)), cleared(shard.found, len(shard.Files))
+	shard.inPaths, shard.inFolders = cleared(shard.inPaths, len(shard.Files)), cleared(shard.inFolders, len(shard.Files))
 	shard.paths = shard.inPaths
-	found, files := shard.found, shard.seenFiles[:0] // of the current group
+	found, files := shard.inFolders, shard.seenFiles[:0] // of the current group
 	for i, g := range s.groups {
 		for _, t := range g.terms {
 			term, ok := shard.PathWord(t.text)

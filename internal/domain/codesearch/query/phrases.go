@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -25,25 +24,32 @@ func (s *search) sayAlike(all []*candidate, best float64) error {
 	if len(sought) == 0 {
 		return nil
 	}
-	may := mayHave(s.shards, sought, all)
-	texts, err := textsOf(may, s.shards, s.read)
-	if err != nil {
-		return err
+	may := mayHave(sought, all)
+	if s.read != nil {
+		if err := s.read(filesOf(may)); err != nil {
+			return err
+		}
 	}
 	for _, c := range may {
-		text, chunk, share := texts[FileOf{c.Shard, c.file}], s.shards[c.Shard].Chunks[c.Chunk], 0.0
-		if text == nil {
-			continue
-		}
-		text = text[chunk.Start:min(chunk.End, chunk.Start+mostLooked)]
-		for _, p := range sought {
-			share = max(share, p.Share(text))
-		}
-		if share >= phrase.MinShare {
+		if share := s.shards[c.Shard].said(c, sought); share >= phrase.MinShare {
 			c.add("phrase", "words of the query in its order", best*phraseWeight*share)
 		}
 	}
 	return nil
+}
+
+// said is how much the text of a candidate has of a phrase. One that cannot be read has nothing.
+func (s *shardSearch) said(c *candidate, sought []phrase.Phrase) (share float64) {
+	chunk := s.Chunks[c.Chunk]
+	text, err := s.TextOf(s.text, &s.Files[c.file], int(chunk.Start), int(min(chunk.End, chunk.Start+mostLooked)))
+	if err != nil {
+		return 0
+	}
+	s.text = text
+	for _, p := range sought {
+		share = max(share, p.Share(text))
+	}
+	return share
 }
 
 // known is what the plan knows of a word of the query. What no chunk has counts nothing: it may
@@ -62,35 +68,26 @@ func (p *Plan) known(word string) phrase.Word {
 }
 
 // mayHave are the candidates that have the words of a phrase, those with most of them first.
-func mayHave(shards []*shardSearch, sought []phrase.Phrase, all []*candidate) (may []*candidate) {
-	shares := map[*candidate]float64{}
+func mayHave(sought []phrase.Phrase, all []*candidate) (may []*candidate) {
 	for _, c := range all {
+		c.saying = 0
 		for _, p := range sought {
-			shares[c] = max(shares[c], p.Most(shards[c.Shard].chunks[c.Chunk].groups))
+			c.saying = max(c.saying, p.Most(c.Groups))
 		}
-		if shares[c] >= phrase.MinShare {
+		if c.saying >= phrase.MinShare {
 			may = append(may, c)
 		}
 	}
-	slices.SortFunc(may, func(a, b *candidate) int { return cmp.Or(cmp.Compare(shares[b], shares[a]), better(a, b)) })
+	slices.SortFunc(may, func(a, b *candidate) int { return cmp.Or(cmp.Compare(b.saying, a.saying), better(a, b)) })
 	return may[:min(len(may), mostRead)]
 }
 
-// textsOf are those of the files of candidates. One that cannot be read is not there.
-func textsOf(all []*candidate, shards []*shardSearch, read func([]FileOf) error) (map[FileOf][]byte, error) {
-	texts := map[FileOf][]byte{}
+// filesOf are the files of candidates, each once.
+func filesOf(all []*candidate) (files []FileOf) {
 	for _, c := range all {
-		texts[FileOf{c.Shard, c.file}] = nil
-	}
-	if read != nil {
-		if err := read(slices.Collect(maps.Keys(texts))); err != nil {
-			return nil, err
+		if at := (FileOf{c.Shard, c.file}); !slices.Contains(files, at) {
+			files = append(files, at)
 		}
 	}
-	for at := range texts {
-		if text, err := shards[at.Shard].Text(&shards[at.Shard].Files[at.File]); err == nil {
-			texts[at] = text
-		}
-	}
-	return texts, nil
+	return files
 }

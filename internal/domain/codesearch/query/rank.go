@@ -9,10 +9,6 @@ import (
 // MaxHits is how many places a ranking has at most.
 const MaxHits = 200
 
-// candidates is how many chunks become places at most, beside those that define what the
-// query names.
-const candidates = 400
-
 // first is how many of the best chunks make the first places: ordered of them are
 // compared with each other, and continuing of those may continue a place. Further chunks
 // follow them.
@@ -26,6 +22,11 @@ var (
 // rank orders the best chunks by the signals. Nothing in it depends on the limit, so that
 // pages are pieces of one order.
 func (s *search) rank() ([]Hit, error) {
+	touched := 0
+	for _, shard := range s.shards {
+		touched += shard.touched
+	}
+	s.more = touched > candidates
 	all := s.collect()
 	if len(all) == 0 {
 		return nil, nil
@@ -55,98 +56,32 @@ func (s *search) rank() ([]Hit, error) {
 }
 
 // collect returns the chunks with the best scores for the part of the query that
-// they have, and those that define what it names.
-func (s *search) collect() (all []*candidate) {
-	best, touched := heap{most: candidates}, 0
-	for n, shard := range s.shards {
-		touched += len(shard.touched)
-		for _, chunk := range shard.touched {
-			if !best.takes(shard.chunks[chunk].score) {
-				continue // whatever part of the query it has
-			}
-			score := shard.chunks[chunk].score * s.covered.part(shard.has(int(chunk)))
-			if !best.takes(score) {
-				continue
-			}
-			if _, defines := shard.defined[int(chunk)]; !defines {
-				best.offer(rough{score, n, chunk})
-			}
-		}
-		for chunk := range shard.defined {
-			all = append(all, s.candidate(n, chunk))
-		}
+// they have, and those that define what it names, in the order of their places.
+func (s *search) collect() []*candidate {
+	places := s.best.take()
+	for _, m := range s.definers {
+		places = append(places, scored{match: m})
 	}
-	s.more = touched > candidates
-	for _, r := range best.items {
-		all = append(all, s.candidate(r.shard, int(r.chunk)))
+	slices.SortFunc(places, func(a, b scored) int { return cmp.Compare(a.chunkID, b.chunkID) })
+	s.best.kept = places
+	s.candidates, s.ordered = cleared(s.candidates, len(places)), cleared(s.ordered, len(places))
+	for i, p := range places {
+		s.candidates[i] = s.candidate(p.match)
+		s.ordered[i] = &s.candidates[i]
 	}
-	slices.SortFunc(all, func(a, b *candidate) int { return cmp.Compare(a.order, b.order) })
-	return all
+	return s.ordered
 }
 
-func (s *search) candidate(shard, chunk int) *candidate {
-	score := float64(s.shards[shard].chunks[chunk].score)
-	c := &candidate{Hit: Hit{Shard: shard, Chunk: chunk, Last: chunk, Best: chunk, order: uint64(shard)<<32 | uint64(chunk)}, file: int(s.shards[shard].Chunks[chunk].File), score: score}
+func (s *search) candidate(m match) candidate {
+	shard, chunk := m.shard(), m.chunk()
+	c := candidate{
+		Hit:   Hit{Shard: shard, Chunk: chunk, Last: chunk, Best: chunk, order: m.chunkID},
+		match: m, file: int(s.shards[shard].InFile[chunk]), score: float64(m.Words),
+	}
 	if s.Explain {
-		c.Why = append(c.Why, reason("words", "", score))
+		c.Why = append(c.Why, reason("words", "", c.score))
 	}
 	return c
-}
-
-// rough is a chunk with the score that decides whether it becomes a candidate.
-type rough struct {
-	score float32
-	shard int
-	chunk int32
-}
-
-// before orders by score; of equal ones the later place is the lesser.
-func (r rough) before(other rough) bool {
-	return cmp.Or(cmp.Compare(r.score, other.score), cmp.Compare(other.shard, r.shard), cmp.Compare(other.chunk, r.chunk)) < 0
-}
-
-// heap keeps the best of what it is offered, the least of them first.
-type heap struct {
-	items []rough
-	most  int
-}
-
-func (h *heap) full() bool { return len(h.items) == h.most }
-
-// takes reports whether something of a score may be among the best.
-func (h *heap) takes(score float32) bool { return !h.full() || score >= h.items[0].score }
-
-func (h *heap) offer(r rough) {
-	if !h.full() {
-		h.items = append(h.items, r)
-		if h.full() {
-			for i := h.most/2 - 1; i >= 0; i-- {
-				h.down(i)
-			}
-		}
-		return
-	}
-	if h.items[0].before(r) {
-		h.items[0] = r
-		h.down(0)
-	}
-}
-
-func (h *heap) down(i int) {
-	for {
-		least := 2*i + 1
-		if least >= len(h.items) {
-			return
-		}
-		if right := least + 1; right < len(h.items) && h.items[right].before(h.items[least]) {
-			least = right
-		}
-		if !h.items[least].before(h.items[i]) {
-			return
-		}
-		h.items[i], h.items[least] = h.items[least], h.items[i]
-		i = least
-	}
 }
 
 // What each further chunk of a file counts, in parts of the one before it.

@@ -61,8 +61,17 @@ type Hit struct {
 	Score       float64 // above 0, below 1
 	Why         []Reason
 
-	order uint64 // of equal scores
+	order chunkID // of equal scores
 }
+
+// chunkID is a chunk of a shard. They are in the order of shards and of chunks.
+type chunkID uint64
+
+func idOf(shard, chunk int) chunkID { return chunkID(shard)<<32 | chunkID(chunk) }
+
+func (c chunkID) shard() int { return int(c >> 32) }
+
+func (c chunkID) chunk() int { return int(c & (1<<32 - 1)) }
 
 // Overlaps reports whether two places have a chunk in common.
 func (h Hit) Overlaps(other Hit) bool {

@@ -1,118 +1,100 @@
 package query
 
 import (
+	"math/bits"
+
 	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/domain/codesearch/tally"
 )
 
-// The parameters of BM25 for chunks. An engine that finds candidates has them, too.
-const (
-	K1 = 1.2
-	B  = 0.3
-)
-
-const (
-	whereK1 = 1.6 // of a query that asks where something is done: a chunk says that often
-	fileK1  = 3.5 // of whole files
-	fileB   = 0.6
-)
+// whereK1 is k1 of BM25 for a query that asks where something is done: a chunk says that often.
+const whereK1 = 1.6
 
 // coveredBy is the weight from which a term counts as its group.
 const coveredBy = 0.5
 
-// score adds up the scores of a shard's chunks, and of its files. The terms of a
-// group are counted together, so that a chunk with several forms of one word is not
-// taken for one with several words.
+// score adds up the scores of a shard's chunks, and of its files, and offers the chunks as candidates.
 func (s *search) score(shard *shardSearch) {
-	t := tally{k1: K1, shardSearch: shard, counts: s.counts(), seen: shard.seen[:0], in: shard.seenFiles[:0]}
+	k1 := float32(tally.K1)
 	if !s.topic {
-		t.k1 = whereK1
+		k1 = whereK1
 	}
-	for i, g := range s.groups {
-		for _, w := range g.terms {
-			if term, ok := shard.Word(w.text); ok {
-				t.count(term, i, w.weight)
-			}
+	shard.tally.Start(shard.Index, tally.Settings{K1: k1, Frequencies: frequencies(s.Without), Permitted: shard.permitted})
+	groups := s.sought(shard)
+	for shard.tally.Next() {
+		for i := range groups {
+			shard.tally.Count(&groups[i])
 		}
-		t.add(float32(g.weight*s.idf[i])*(t.k1+1), 1<<i)
+		for _, set := range shard.tally.Found {
+			shard.touched += bits.OnesCount64(set)
+		}
+		s.offerDefiners(shard)
+		s.offer(shard)
 	}
-	shard.seen, shard.seenFiles = t.seen, t.in
 }
 
-// counts says how often a term counts, by its payload.
-func (s *search) counts() (all [256]float32) {
+// sought are the groups of a plan with the terms that a shard has.
+func (p *Plan) sought(shard *shardSearch) []tally.Group {
+	all := make([]tally.Group, len(p.groups))
+	for i, g := range p.groups {
+		all[i] = tally.Group{Weight: float32(g.weight * p.idf[i]), Bit: 1 << i}
+		for _, w := range g.terms {
+			if number, ok := shard.Word(w.text); ok {
+				all[i].Terms = append(all[i].Terms, tally.Term{Postings: shard.Postings(number), Part: float32(w.weight), Covers: w.weight >= coveredBy})
+			}
+		}
+	}
+	return all
+}
+
+// frequencies are how often a term counts, by its payload.
+func frequencies(off Signal) (all [256]float32) {
 	for i := range all {
 		p := index.Payload(i)
-		if all[i] = Frequency(p); s.Without&Fields != 0 {
+		if all[i] = tally.Frequency(p); off&Fields != 0 {
 			all[i] = float32(max(p.Count(), 1))
 		}
 	}
 	return all
 }
 
-// Frequency is how often a term with a payload counts.
-func Frequency(p index.Payload) float32 {
-	tf := float32(p.Count())
-	if p&index.InName != 0 {
-		tf += 4
-	}
-	if p&index.InDoc != 0 {
-		tf += 1.2
-	}
-	if p&index.InOwner != 0 {
-		tf += 2
-	}
-	return tf
-}
+// definesIt is what the definition of a name is worth at least that makes a chunk a candidate whatever else it has.
+// Names of one word alone are worth less: there may be thousands, most of them of something else.
+const definesIt = 0.1
 
-// tally counts one group after the other.
-type tally struct {
-	*shardSearch
-	k1     float32 // of BM25
-	counts [256]float32
-	seen   []int32 // chunks that have the group
-	in     []int32 // files that have it
-}
-
-// count adds the occurrences of one term to those of its group.
-func (t *tally) count(term, group int, share float64) {
-	mask := uint32(0)
-	if share >= coveredBy {
-		mask = 1 << group
-	}
-	part := float32(share)
-	for p := t.Postings(term); p.Next(); {
-		if !t.permits(p.Chunk) {
-			continue
+// offerDefiners offers the chunks of a window that define what the query names, and takes them from those that were found.
+func (s *search) offerDefiners(shard *shardSearch) {
+	for ; len(shard.defining) > 0 && shard.defining[0].chunk < shard.tally.End; shard.defining = shard.defining[1:] {
+		d := shard.defining[0]
+		at := d.chunk - shard.tally.First
+		m := match{idOf(shard.number, d.chunk), shard.tally.Match(at), d.worth}
+		part := s.covered.part(m.Groups | shard.groupsInPath(d.chunk))
+		if part > 0.99 {
+			m.defines = max(d.worth, d.within)
 		}
-		at := &t.chunks[p.Chunk]
-		if at.count == 0 {
-			t.seen = append(t.seen, int32(p.Chunk))
+		switch {
+		case m.defines >= definesIt:
+			s.definers = append(s.definers, m)
+		case m.Words > 0:
+			s.best.offer(m.Words*part, m)
 		}
-		at.count += part * t.counts[p.Payload]
-		at.groups |= mask
+		shard.tally.Found[at/64] &^= 1 << (at % 64)
 	}
 }
 
-// add adds what the occurrences of a group are worth, and forgets them.
-func (t *tally) add(weight float32, mask uint32) {
-	for _, chunk := range t.seen {
-		at, size := &t.chunks[chunk], t.Sizes[chunk]
-		tf, in := at.count, &t.files[size.File]
-		at.count = 0
-		if in.count == 0 {
-			t.in = append(t.in, size.File)
+// offer offers the chunks of a window that have a word.
+func (s *search) offer(shard *shardSearch) {
+	for n, set := range shard.tally.Found {
+		for ; set != 0; set &= set - 1 {
+			at := n*64 + bits.TrailingZeros64(set)
+			score := shard.tally.Scores[at]
+			if score < s.best.least {
+				continue // whatever part of the query it has
+			}
+			chunk := shard.tally.First + at
+			if score *= s.covered.part(shard.tally.Groups[at] | shard.groupsInPath(chunk)); score >= s.best.least {
+				s.best.offer(score, match{idOf(shard.number, chunk), shard.tally.Match(at), 0})
+			}
 		}
-		in.count += tf
-		in.groups |= at.groups & mask
-		if at.score == 0 {
-			t.touched = append(t.touched, chunk)
-		}
-		at.score += weight * tf / (tf + t.k1*(1-B+B*size.Length))
 	}
-	for _, file := range t.in {
-		in := &t.files[file]
-		in.score += weight * in.count / (in.count + fileK1*(1-fileB) + fileK1*fileB*t.FileLengths[file])
-		in.count = 0
-	}
-	t.seen, t.in = t.seen[:0], t.in[:0]
 }

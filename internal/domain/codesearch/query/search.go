@@ -13,9 +13,10 @@ func (p *Plan) Rank(shards []Shard, read func([]FileOf) error) ([]Hit, error) {
 	if p.Empty() {
 		return nil, nil
 	}
-	s := search{Plan: p, shards: make([]*shardSearch, len(shards)), read: read}
+	s := search{Plan: p, shards: make([]*shardSearch, len(shards)), read: read, gathered: gatherings.Get().(*gathered)} // nothing else is in the pool
+	defer s.gathered.release()
 	for i, shard := range shards {
-		s.shards[i] = &shardSearch{Shard: shard}
+		s.shards[i] = &shardSearch{Shard: shard, number: i}
 		s.inShard(s.shards[i])
 		defer s.shards[i].release()
 	}
@@ -25,11 +26,11 @@ func (p *Plan) Rank(shards []Shard, read func([]FileOf) error) ([]Hit, error) {
 // inShard looks for the query in a shard.
 func (s *search) inShard(shard *shardSearch) {
 	shard.prepare(s.Request)
-	s.score(shard)
 	if s.Without&Paths == 0 {
 		s.matchPaths(shard)
 	}
 	if s.Without&Definitions == 0 {
 		s.defining(shard)
 	}
+	s.score(shard)
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -162,22 +163,29 @@ func TestNamesAreFoundAsWritten(t *testing.T) {
 
 // TestBestOfManyAreKept: the selection of candidates agrees with sorting all.
 func TestBestOfManyAreKept(t *testing.T) {
-	var all []rough
-	h := heap{most: 50}
-	for i := range int32(5000) {
-		r := rough{score: float32(uint32(i)*2654435761>>20) / 8, shard: int(i) % 3, chunk: i}
-		all = append(all, r)
-		h.offer(r)
-	}
-	order := func(a, b rough) int {
-		if a.before(b) {
-			return 1
+	for _, most := range []int{1, 2, 50, 999, 1000, 1001} {
+		var all []scored
+		best := greatest{most: most}
+		for i := range uint32(5 * 1000) {
+			s := scored{float32(i*2654435761>>22) / 8, match{chunkID: idOf(int(i/700), int(i*7919%5003))}} // many are equal
+			all = append(all, s)
+			if s.score >= best.least {
+				best.offer(s.score, s.match)
+			}
 		}
-		return -1
-	}
-	slices.SortFunc(all, order)
-	slices.SortFunc(h.items, order)
-	if !slices.Equal(all[:50], h.items) {
-		t.Errorf("kept %v, not %v", h.items[:3], all[:3])
+		slices.SortFunc(all, func(a, b scored) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.chunkID, b.chunkID)) })
+		var want []chunkID
+		for _, s := range all[:most] {
+			want = append(want, s.chunkID)
+		}
+		var got []chunkID
+		for _, f := range best.take() {
+			got = append(got, f.chunkID)
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("of %d: kept %v, not %v", most, got, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -63,7 +64,7 @@ func (s *search) signals(all []*candidate) error {
 // cover lowers chunks that have few of the words.
 func (s *search) cover(all []*candidate) {
 	for _, c := range all {
-		part := float64(s.covered.part(s.shards[c.Shard].has(c.Chunk)))
+		part := float64(s.covered.part(c.Groups | s.shards[c.Shard].groupsInPath(c.Chunk)))
 		c.multiply("coverage", s.percent(part), 1-chunkCoverage+chunkCoverage*part)
 	}
 }
@@ -95,43 +96,57 @@ func fileStem(path string) string {
 	return words.Whole(strings.ReplaceAll(stem, "-", ""))
 }
 
-// defining finds the chunks of a shard that define a name of the query. Of several
+// defining finds the chunks of a shard that define a name of the query, or the type that one belongs to. Of several
 // in one file, such as overloads, the first is worth most.
 func (s *search) defining(shard *shardSearch) {
-	shard.defined = map[int]float64{}
+	all := shard.definers[:0]
 	for _, n := range s.names {
 		if n.owner != "" {
-			s.within(shard, n)
-		}
-		term, ok := shard.Defined(n.whole)
-		if !ok {
-			continue
-		}
-		file := int32(-1)
-		for p := shard.Postings(term); p.Next(); {
-			if !shard.permits(p.Chunk) {
-				continue
+			for p := range shard.definitions(words.Whole(n.owner)) {
+				if p.Payload.IsType() {
+					all = append(all, definer{chunk: p.Chunk, within: fieldWeight * n.weight})
+				}
 			}
-			worth := s.definitionScore(shard, p, n)
-			if shard.Chunks[p.Chunk].File == file {
+		}
+		before := -1
+		for p := range shard.definitions(n.whole) {
+			worth, file := s.definitionScore(shard, p, n), int(shard.InFile[p.Chunk])
+			if file == before {
 				worth *= againFactor
 			}
-			file = shard.Chunks[p.Chunk].File
-			shard.defined[p.Chunk] = max(shard.defined[p.Chunk], worth)
+			before = file
+			all = append(all, definer{chunk: p.Chunk, worth: worth})
 		}
 	}
+	slices.SortFunc(all, func(a, b definer) int { return a.chunk - b.chunk })
+	shard.definers, shard.defining = all, joinedDefiners(all)
 }
 
-// within finds the types that a name of the query belongs to, when they have all of the
-// query: fields of a type are not definitions of their own.
-func (s *search) within(shard *shardSearch, n name) {
-	term, ok := shard.Defined(words.Whole(n.owner))
-	if !ok {
-		return
+// joinedDefiners makes one of those that are the same chunk, in their memory.
+func joinedDefiners(all []definer) []definer {
+	joined := all[:0]
+	for _, d := range all {
+		if last := len(joined) - 1; last >= 0 && joined[last].chunk == d.chunk {
+			of := &joined[last]
+			of.worth, of.within = max(of.worth, d.worth), max(of.within, d.within)
+		} else {
+			joined = append(joined, d)
+		}
 	}
-	for p := shard.Postings(term); p.Next(); {
-		if p.Payload.IsType() && shard.permits(p.Chunk) && s.covered.part(shard.has(p.Chunk)) > 0.99 {
-			shard.defined[p.Chunk] = max(shard.defined[p.Chunk], fieldWeight*n.weight)
+	return joined
+}
+
+// definitions yields the places where a name is defined that the filters let through.
+func (s *shardSearch) definitions(whole string) iter.Seq[index.Postings] {
+	return func(yield func(index.Postings) bool) {
+		term, ok := s.Defined(whole)
+		if !ok {
+			return
+		}
+		for p := s.Postings(term); p.Next(); {
+			if s.permits(p.Chunk) && !yield(p) {
+				return
+			}
 		}
 	}
 }
@@ -181,7 +196,7 @@ func owned(shard *shardSearch, chunk int, n name) float64 {
 			return 1
 		}
 	}
-	path := strings.Split(shard.Files[shard.Chunks[chunk].File].Path, "/")
+	path := strings.Split(shard.Files[shard.InFile[chunk]].Path, "/")
 	if fileStem(path[len(path)-1]) == owner || len(path) > 1 && words.Whole(path[len(path)-2]) == owner {
 		return ownerFile
 	}
@@ -191,7 +206,7 @@ func owned(shard *shardSearch, chunk int, n name) float64 {
 // define raises the chunks that define a name of the query.
 func (s *search) define(all []*candidate, best float64) {
 	for _, c := range all {
-		c.add("definition", "defines a name of the query", best*s.shards[c.Shard].defined[c.Chunk])
+		c.add("definition", "defines a name of the query", best*c.defines)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"countersign.dev/internal/domain/codesearch/glob"
+	"countersign.dev/internal/domain/codesearch/tally"
 )
 
 // search is one search.
@@ -12,36 +13,55 @@ type search struct {
 	*Plan
 	shards []*shardSearch
 	read   func([]FileOf) error // see Rank
+	*gathered
+}
+
+// gathered is what a search finds in all indexes. Its memory is used again.
+type gathered struct {
+	best       greatest // chunks by their scores for the part of the query that they have
+	definers   []match  // chunks that define what the query names
+	candidates []candidate
+	ordered    []*candidate
+}
+
+var gatherings = sync.Pool{New: func() any { return &gathered{best: greatest{most: candidates}} }}
+
+// release gives the memory back when the search is over.
+func (g *gathered) release() {
+	g.best.kept, g.best.least, g.definers = g.best.kept[:0], 0, g.definers[:0]
+	clear(g.candidates) // what they point to is not kept
+	gatherings.Put(g)
 }
 
 // shardSearch is the part of a search in one index. Slices are by chunk or by file.
 type shardSearch struct {
 	Shard
+	number int // of the shard
 	*scratch
-	permitted []bool          // by file; nil: all
-	paths     []inPath        // by file; nil without that signal
-	defined   map[int]float64 // chunks that define a name of the query: what that is worth, in parts of the best score
+	touched   int       // chunks that have a word
+	permitted []bool    // by file; nil: all
+	paths     []inPath  // by file; nil without that signal
+	defining  []definer // in the order of their chunks
+}
+
+// definer is a chunk that defines a name of the query, or of what one belongs to.
+type definer struct {
+	chunk  int
+	worth  float64 // of the name, in parts of the best score
+	within float64 // the same if the chunk has all of the query: fields of a type are not definitions of their own
 }
 
 // scratch is the memory of a search in one index. It is used again: megabytes for
 // each search would keep the garbage collector busy.
 type scratch struct {
-	chunks  []tallied // by chunk
-	touched []int32   // chunks with a score
-	files   []tallied // by file
+	tally tally.Tally
 
-	seen, seenFiles []int32 // see tally
+	inPaths   []inPath  // by file
+	inFolders []float32 // by file: see matchPaths
+	seenFiles []int32
 
-	inPaths []inPath  // by file
-	found   []float32 // by file: see matchPaths
-}
-
-// tallied is what was counted of a chunk or a file. All of it is beside each other, because
-// each chunk that has a word is somewhere else in memory.
-type tallied struct {
-	score  float32
-	count  float32 // of the group that is counted; zero between two groups: see tally
-	groups uint32  // those that it has
+	definers []definer
+	text     []byte // of a chunk
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -59,9 +79,6 @@ func cleared[T any](of []T, n int) []T {
 // prepare makes the slices of a search, and evaluates its filters.
 func (s *shardSearch) prepare(r Request) {
 	m := scratches.Get().(*scratch) // nothing else is in the pool
-	chunks, files := len(s.Chunks), len(s.Files)
-	m.chunks, m.files = cleared(m.chunks, chunks), cleared(m.files, files)
-	m.touched = m.touched[:0]
 	s.scratch, s.permitted = m, permitted(s.Shard, r)
 }
 
@@ -93,15 +110,15 @@ func Permitted(s Shard, r Request) func(chunk int) bool {
 
 // permits reports whether the filters let a chunk through.
 func (s *shardSearch) permits(chunk int) bool {
-	return s.permitted == nil || s.permitted[s.Chunks[chunk].File]
+	return s.permitted == nil || s.permitted[s.InFile[chunk]]
 }
 
-// has is the groups that a chunk has, itself or in its file's path.
-func (s *shardSearch) has(chunk int) uint32 {
+// groupsInPath is the groups that the path of a chunk's file has.
+func (s *shardSearch) groupsInPath(chunk int) uint32 {
 	if s.paths == nil {
-		return s.chunks[chunk].groups
+		return 0
 	}
-	return s.chunks[chunk].groups | s.paths[s.Sizes[chunk].File].groups
+	return s.paths[s.InFile[chunk]].groups
 }
 
 // inPath is what the path of a file has of the query.
