@@ -1,7 +1,7 @@
 // Package tally counts the words of a query in an index and adds up what they are worth, by BM25, of chunks and of
 // files. It goes through the index in windows of some files: what is counted of them fits into the memory that is nearest to a
 // processor, where a word is in chunks all over an index, and to wait for the memory of each would take most of a search.
-// It knows neither how a query is understood nor what becomes of what is found.
+// It knows neither how a query is understood nor how what is found is ranked.
 package tally
 
 import (
