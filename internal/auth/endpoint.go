@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -155,15 +154,10 @@ func secureURL(address, issuer string) error {
 	if err != nil {
 		return fmt.Errorf("%q is not an address", issuer)
 	}
-	if u.Scheme == "https" || u.Scheme == "http" && loopback(u) && loopback(home) {
+	if u.Scheme == "https" || u.Scheme == "http" && netguard.Loopback(u) && netguard.Loopback(home) {
 		return nil
 	}
 	return fmt.Errorf("%q must be an https address", address)
-}
-
-func loopback(u *url.URL) bool {
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // gatewayKeys fetches the keys of internal tokens.
@@ -200,7 +194,7 @@ func newProxiedClient(home string, choose func(*http.Request) (*url.URL, error))
 // ownHost is the host of an address; empty on loopback.
 func ownHost(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || loopback(u) {
+	if err != nil || netguard.Loopback(u) {
 		return ""
 	}
 	return u.Hostname()

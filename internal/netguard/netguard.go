@@ -20,6 +20,13 @@ import (
 // of this machine.
 var ErrNotPublic = errors.New("the address is not public")
 
+// Loopback reports whether the host of an address is this machine by its name: localhost, 127.0.0.0/8 or ::1. Other names
+// may resolve to it, too: see [PublicOnly].
+func Loopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
 // PublicOnly is the Control of a net.Dialer that reaches public addresses only.
 func PublicOnly(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)

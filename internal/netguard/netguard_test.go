@@ -3,8 +3,21 @@ package netguard
 import (
 	"errors"
 	"net/netip"
+	"net/url"
 	"testing"
 )
+
+func TestLoopback(t *testing.T) {
+	for address, want := range map[string]bool{
+		"http://localhost:80/x": true, "http://127.9.0.1": true, "https://[::1]:8": true, "http://[::ffff:127.0.0.1]/": true,
+		"http://localhost.example": false, "http://10.0.0.1": false, "http://localhost@example": false, "file:///x": false, "http://0.0.0.0": false,
+	} {
+		u, err := url.Parse(address)
+		if err != nil || Loopback(u) != want {
+			t.Errorf("%s: %v (%v)", address, !want, err)
+		}
+	}
+}
 
 func TestPublicAddresses(t *testing.T) {
 	for address, want := range map[string]bool{

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"countersign.dev/internal/netguard"
 	"countersign.dev/internal/strictjson"
 )
 
@@ -81,8 +81,7 @@ func secured(endpoint string) error {
 	if err != nil || u.Host == "" {
 		return errors.New("its metadata names no token endpoint")
 	}
-	ip := net.ParseIP(u.Hostname())
-	if u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()) {
+	if u.Scheme == "https" || u.Scheme == "http" && netguard.Loopback(u) {
 		return nil
 	}
 	return fmt.Errorf("its token endpoint %q is no https address", endpoint)
