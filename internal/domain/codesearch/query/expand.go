@@ -19,10 +19,9 @@ var (
 )
 
 const (
-	minPrefix     = 4 // characters of a word that others may begin with
-	maxExpansions = 16
-	maxEnding     = 6 // bytes by which such words differ
-	mostMeant     = 10
+	minPrefix = 4 // characters of a word that others may begin with
+	maxEnding = 6 // bytes by which such words differ
+	mostMeant = 10
 )
 
 // commonNames: a name that more than one in so many chunks have answers nothing.
@@ -147,7 +146,7 @@ func (g *group) addTerm(added weighted) {
 			return
 		}
 	}
-	if len(g.terms) <= maxExpansions {
+	if len(g.terms) < g.room {
 		g.terms = append(g.terms, added)
 	}
 }

@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	maxGroups = 32            // words of a query that count. More are left out
-	maxNames  = 3 * maxGroups // definitions that it may mean: each is a condition of an engine's query
+	maxGroups     = 32             // words of a query that count. More are left out
+	maxNames      = 3 * maxGroups  // definitions that it may mean: each is a condition of an engine's query
+	maxExpansions = 40             // terms that a word is sought by beside itself
+	maxTerms      = 20 * maxGroups // what its words are sought by, which are conditions, too: a long query has less room for each
 )
 
 // parsed is a query.
@@ -28,6 +30,7 @@ type group struct {
 	word   string
 	weight float64
 	terms  []weighted
+	room   int // how many terms it may have
 }
 
 type weighted struct {
@@ -59,6 +62,9 @@ func parse(text string, off Signal) parsed {
 	p.topic = off&Kinds != 0 || isTopic(fields)
 	p.compounds(p.count(fields))
 	p.names = p.names[:min(len(p.names), maxNames)]
+	for i := range p.groups {
+		p.groups[i].room = min(1+maxExpansions, maxTerms/len(p.groups))
+	}
 	p.tests = slices.ContainsFunc(fields, func(f string) bool {
 		f = strings.ToLower(f)
 		return strings.HasPrefix(f, "test") || strings.HasPrefix(f, "example") || strings.HasPrefix(f, "benchmark")
@@ -166,10 +172,10 @@ func (p *parsed) word(word string, everything bool) {
 	if len(terms) == 1 && !p.symbol {
 		weight = vocabulary.Recalled(terms[0])
 	}
-	p.groups = append(p.groups, group{lower, weight, []weighted{{terms[0], 1, 1}}})
+	p.groups = append(p.groups, group{word: lower, weight: weight, terms: []weighted{{terms[0], 1, 1}}})
 	for _, part := range terms[1:] {
 		if !slices.ContainsFunc(p.groups, func(g group) bool { return g.terms[0].text == part }) {
-			p.groups = append(p.groups, group{part, 0.6, []weighted{{part, 1, 1}}})
+			p.groups = append(p.groups, group{word: part, weight: 0.6, terms: []weighted{{part, 1, 1}}})
 		}
 	}
 }
