@@ -146,7 +146,7 @@ func (g *group) addTerm(added weighted) {
 			return
 		}
 	}
-	if len(g.terms) < g.room {
+	if len(g.terms) < g.most {
 		g.terms = append(g.terms, added)
 	}
 }

@@ -183,11 +183,11 @@ func TestMostMeant(t *testing.T) {
 // TestTermsCountTheMost: a term that is added twice counts as much as either says; the beginning of a word counts more in
 // paths.
 func TestTermsCountTheMost(t *testing.T) {
-	g := group{terms: []weighted{{"compressor", 1, 1}}, room: 2}
+	g := group{terms: []weighted{{"compressor", 1, 1}}, most: 2}
 	g.add("compress", 0.2)
 	g.addTerm(weighted{"compress", 0.1, 0.5})
 	g.add("compress", 0.3)
-	g.add("no room", 1)
+	g.add("one too many", 1)
 	if want := (weighted{"compress", 0.3, 0.5}); len(g.terms) != 2 || g.terms[1] != want {
 		t.Errorf("%v", g.terms)
 	}

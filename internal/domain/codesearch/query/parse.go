@@ -30,7 +30,7 @@ type group struct {
 	word   string
 	weight float64
 	terms  []weighted
-	room   int // how many terms it may have
+	most   int // how many terms it may have
 }
 
 type weighted struct {
@@ -63,7 +63,7 @@ func parse(text string, off Signal) parsed {
 	p.compounds(p.count(fields))
 	p.names = p.names[:min(len(p.names), maxNames)]
 	for i := range p.groups {
-		p.groups[i].room = min(1+maxExpansions, maxTerms/len(p.groups))
+		p.groups[i].most = min(1+maxExpansions, maxTerms/len(p.groups))
 	}
 	p.tests = slices.ContainsFunc(fields, func(f string) bool {
 		f = strings.ToLower(f)
