@@ -96,7 +96,8 @@ func TestNoMatchNamesWhatWasSearched(t *testing.T) {
 // to, and a link where a remote is known.
 func TestSnippetsAreWholeLines(t *testing.T) {
 	o := two(t)
-	_, d := served(t, o)
+	o.Repositories[0].Anonymous = true
+	s, d := served(t, o)
 	rows, _ := d.search(`{"query":"Box.Seal","limit":5,"max_tokens":400}`)
 	cut := 0
 	for _, r := range rows {
@@ -116,6 +117,12 @@ func TestSnippetsAreWholeLines(t *testing.T) {
 	}
 	if cut == 0 {
 		t.Errorf("nothing of %d places was cut: it proves nothing", len(rows))
+	}
+	old := strings.Repeat("\tsetting = 1; /* \xef\xf0\xee\xe2\xe5\xf0\xea\xe0 \xef\xe0\xf0\xee\xeb\xff */ other = compute(setting)\n", 28) // in CP1251
+	write(t, o.Repositories[0].Path, "old.c", old)
+	indexInto(t, o, o.Repositories[0], time.Now())
+	if found, err := s.Find(t.Context(), codesearch.AnonymousScope(), codesearch.Query{Text: "compute setting", Path: "old.c", Limit: 1}); err != nil || len(found) == 0 || !strings.HasSuffix(found[0].Snippet, "compute(setting)") || len(found[0].Snippet) < 1000 {
+		t.Errorf("a text that is not UTF-8 is cut within a line: %v, %+v", err, found)
 	}
 	write(t, o.Repositories[0].Path, "line.txt", "unbroken "+strings.Repeat("ö", 2*codesearch.DefaultSnippet)+".")
 	indexInto(t, o, o.Repositories[0], time.Now())

@@ -164,7 +164,7 @@ func result(h query.Shard, hit query.Hit, q Query) (Result, error) {
 	if best := h.Chunks[hit.Best]; best.Line > c.Line && int(best.End-from) > most {
 		from, r.First = best.Start, int(best.Line) // what answers best would be cut off
 	}
-	text, err := h.TextOf(nil, f, int(from), min(int(last.End), int(from)+most+utf8.UTFMax))
+	text, err := h.TextOf(nil, f, int(from), int(last.End))
 	if err != nil {
 		return Result{}, fmt.Errorf("the text of an indexed file cannot be read: %w", err)
 	}

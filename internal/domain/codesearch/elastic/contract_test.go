@@ -146,7 +146,7 @@ func source(name string) codesearch.Repository {
 // filters of paths, good and bad ones.
 var paths = []string{"", "query.go", "doc.go", "*.go", "*_test.go", "testdata", "testdata/*", "test*/fuzz", "/", "./index.go", "s*h.go", "[a-m]*", "[^a-m]*.go", "[", "a[", "?pen.go", "o\\pen.go", "*/*/*", "testdata/fuzz/*/*", "no+such", "sta(e", "**/*.go", "testdata/**", "**/fuzz/*", "**", "test**/fuzz", "{a,b}", "[r-s][ec]*.go", "."}
 
-// TestStoresAnswerAlike: to the last byte, where the candidates are all that match. So no query has words that most of these files have.
+// TestStoresAnswerAlike: to the last byte, where the candidates are all that match. So no query has words that more chunks have than an engine returns.
 func TestStoresAnswerAlike(t *testing.T) {
 	all := []codesearch.Repository{source("query"), source("index"), source("words")}
 	a, b := folder(t, all...), inEngine(t, all...)

@@ -99,6 +99,9 @@ func (f *File) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return err
 	}
+	if j.Size < 0 || j.Size > maxFileSize {
+		return errors.New("a file's size cannot be right")
+	}
 	*f = File{Path: j.Path, Language: j.Language, Flags: j.Flags, Lines: j.Lines, Size: j.Size, Modified: time.Unix(0, j.Modified).UTC(), chunks: j.Chunks, words: j.Words}
 	sum, err := hex.DecodeString(j.Hash)
 	if err != nil || len(sum) != hashSize {

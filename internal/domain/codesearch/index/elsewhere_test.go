@@ -270,3 +270,14 @@ func FuzzUnpack(f *testing.F) {
 // Memory is an index of some of a repository's files. Its lengths are in parts of
 // the averages of the whole repository, which meta describes.
 func Memory(meta Meta, entries []Entry) *Index { return merge(meta, entries).memory(len(entries)) }
+
+// TestFilesFromElsewhereHaveASize: what a store returns is no longer than what is indexed.
+func TestFilesFromElsewhereHaveASize(t *testing.T) {
+	for size, want := range map[int]bool{0: true, maxFileSize: true, maxFileSize + 1: false, -1: false} {
+		text := fmt.Sprintf(`{"path":"a.go","size":%d,"hash":"%s","blob":"%s"}`, size, strings.Repeat("0", 2*hashSize), strings.Repeat("0", 40))
+		var f File
+		if err := json.Unmarshal([]byte(text), &f); err == nil != want || want && f.Size != size {
+			t.Errorf("%d bytes: %d, %v", size, f.Size, err)
+		}
+	}
+}

@@ -29,6 +29,7 @@ func TestShareIsOfTheLongestRun(t *testing.T) {
 		{`where is "access denied" made from errors`, "// access_denied, access denied", 1},
 		{`where is "access denied" made from errors`, "access was denied", 0},
 		{"where is “access denied” made", "access denied", 1},
+		{"ячейка ясно якорь язык явный", "Ясно: ЯЧЕЙКА Ясно ЯКОРЬ Язык ЯВНЫЙ", 1},
 		{"again again again again again", "again again again again again again again", 1},
 	} {
 		most := 0.0

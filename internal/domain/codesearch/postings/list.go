@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // List walks over the places of a term, in order. P is what the byte of a place says.
 type List[P ~uint8] struct {
-	Chunk   int // or file, for parts of paths; -1 before the first
+	Chunk   int // whose number it is; -1 before the first
 	Payload P
 
 	all []byte
@@ -44,7 +44,7 @@ type Posting[P ~uint8] struct {
 }
 
 // Before reads the next places that are before a chunk, as many as there is room for, and returns how many it read. It
-// is faster than [List.Next] for many.
+// is faster than [List.Next] for many, and leaves Payload as it is.
 func (l *List[P]) Before(end int, into []Posting[P]) (n int) {
 	all, at, chunk := l.all, l.at, l.Chunk
 	for at < len(all) && n < len(into) {

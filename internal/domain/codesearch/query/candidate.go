@@ -7,8 +7,8 @@ import (
 	"countersign.dev/internal/domain/codesearch/tally"
 )
 
-// candidates is how many chunks become places at most, beside those that define what the
-// query names.
+// candidates is how many chunks become places at most, beside those that define a name of the query which is of several
+// words or written as names are.
 const candidates = 400
 
 // greatest keeps the chunks with the greatest scores of those that it is offered.

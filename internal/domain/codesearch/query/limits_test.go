@@ -81,6 +81,20 @@ func TestLongQueriesMeanFewNames(t *testing.T) {
 	}
 }
 
+// TestNamesOfOneWordCompete: a chunk that defines a plain word of a question is no candidate for that alone; one that
+// defines a name that is spelled, or of several words, is.
+func TestNamesOfOneWordCompete(t *testing.T) {
+	shard := indexed(t, map[string]string{"a.go": "package p\n\nfunc page() {\n" + filler(8) + "}\n", "b.go": "package p\n\nfunc writePage() {\n" + filler(8) + "}\n"})
+	for text, want := range map[string]int{"how is a page kept": 0, "how does writePage fail": 1, "how do we write page after page": 1} {
+		s := search{Plan: NewPlan(Request{Text: text}, Local([]Shard{shard})), gathered: &gathered{best: greatest{most: candidates}}}
+		in := &shardSearch{Shard: shard}
+		s.inShard(in)
+		if len(s.definers) != want || len(s.best.kept)+want != 2 {
+			t.Errorf("%s: %d define it, %d compete", text, len(s.definers), len(s.best.kept))
+		}
+	}
+}
+
 // beginnings are statistics in which many words begin with each.
 type beginnings struct{ counted }
 

@@ -19,7 +19,7 @@ type search struct {
 // gathered is what a search finds in all indexes. Its memory is used again.
 type gathered struct {
 	best       greatest // chunks by their scores for the part of the query that they have
-	definers   []match  // chunks that define what the query names
+	definers   []match  // chunks that define a name of the query, of several words or written as names are
 	candidates []candidate
 	ordered    []*candidate
 }
@@ -33,7 +33,7 @@ func (g *gathered) release() {
 	gatherings.Put(g)
 }
 
-// shardSearch is the part of a search in one index. Slices are by chunk or by file.
+// shardSearch is the part of a search in one index.
 type shardSearch struct {
 	Shard
 	number int // of the shard
@@ -84,6 +84,7 @@ func (s *shardSearch) prepare(r Request) {
 
 // release gives the memory back when the search is over.
 func (s *shardSearch) release() {
+	s.tally.Forget() // an index that is replaced is not kept
 	scratches.Put(s.scratch)
 	s.scratch = nil
 }

@@ -100,6 +100,9 @@ func (t *Tally) Start(ix *index.Index, s Settings) {
 	t.Files = cleared(t.Files, len(ix.Files))
 }
 
+// Forget lets go of the index and the settings. The memory stays for another start.
+func (t *Tally) Forget() { t.ix, t.Settings = nil, Settings{} }
+
 // cleared returns n zero values in the memory of a slice.
 func cleared[T any](of []T, n int) []T {
 	if cap(of) < n {
