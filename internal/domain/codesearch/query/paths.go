@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/domain/codesearch/tally"
 )
 
 // How much a word counts by where in the path it is.
@@ -21,7 +22,7 @@ const (
 
 // matchPaths looks the words of the query up in the paths of a shard's files.
 func (s *search) matchPaths(shard *shardSearch) {
-	shard.inPaths, shard.inFolders = cleared(shard.inPaths, len(shard.Files)), cleared(shard.inFolders, len(shard.Files))
+	shard.inPaths, shard.inFolders = tally.Cleared(shard.inPaths, len(shard.Files)), tally.Cleared(shard.inFolders, len(shard.Files))
 	shard.paths = shard.inPaths
 	found, files := shard.inFolders, shard.seenFiles[:0] // of the current group
 	for i, g := range s.groups {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"countersign.dev/internal/domain/codesearch/tally"
 )
 
 // MaxHits is how many places a ranking has at most.
@@ -64,7 +66,7 @@ func (s *search) collect() []*candidate {
 	}
 	slices.SortFunc(places, func(a, b scored) int { return cmp.Compare(a.chunkID, b.chunkID) })
 	s.best.kept = places
-	s.candidates, s.ordered = cleared(s.candidates, len(places)), cleared(s.ordered, len(places))
+	s.candidates, s.ordered = tally.Cleared(s.candidates, len(places)), tally.Cleared(s.ordered, len(places))
 	for i, p := range places {
 		s.candidates[i] = s.candidate(p.match)
 		s.ordered[i] = &s.candidates[i]

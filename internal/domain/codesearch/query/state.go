@@ -66,16 +66,6 @@ type scratch struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// cleared returns n zero values in the memory of a slice.
-func cleared[T any](of []T, n int) []T {
-	if cap(of) < n {
-		return make([]T, n)
-	}
-	of = of[:n]
-	clear(of)
-	return of
-}
-
 // prepare makes the slices of a search, and evaluates its filters.
 func (s *shardSearch) prepare(r Request) {
 	m := scratches.Get().(*scratch) // nothing else is in the pool

@@ -97,14 +97,14 @@ type Match struct {
 // Start begins before the first window.
 func (t *Tally) Start(ix *index.Index, s Settings) {
 	t.ix, t.Settings, t.First, t.End = ix, s, 0, 0
-	t.Files = cleared(t.Files, len(ix.Files))
+	t.Files = Cleared(t.Files, len(ix.Files))
 }
 
 // Forget lets go of the index and the settings. The memory stays for another start.
 func (t *Tally) Forget() { t.ix, t.Settings = nil, Settings{} }
 
-// cleared returns n zero values in the memory of a slice.
-func cleared[T any](of []T, n int) []T {
+// Cleared returns n zero values in the memory of a slice, if that is enough.
+func Cleared[T any](of []T, n int) []T {
 	if cap(of) < n {
 		return make([]T, n)
 	}
@@ -126,8 +126,8 @@ func (t *Tally) Next() bool {
 		}
 	}
 	n := t.End - t.First
-	t.counts, t.Scores, t.Groups = cleared(t.counts, n), cleared(t.Scores, n), cleared(t.Groups, n)
-	t.seen, t.Found = cleared(t.seen, n/64+1), cleared(t.Found, n/64+1)
+	t.counts, t.Scores, t.Groups = Cleared(t.counts, n), Cleared(t.Scores, n), Cleared(t.Groups, n)
+	t.seen, t.Found = Cleared(t.seen, n/64+1), Cleared(t.Found, n/64+1)
 	return true
 }
 
