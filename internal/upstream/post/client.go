@@ -121,19 +121,28 @@ func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 // exchange writes a request and reads its answer. keep says that the connection is
 // where another answer would begin, and that the end of ctx did not abort it.
 func (c *Client) exchange(ctx context.Context, k *conn, r Request) (a Answer, keep bool, err error) {
-	whole := true
-	if len(r.Body) > atOnce {
-		unwatched := context.AfterFunc(ctx, k.abort)
-		err = k.write(c.to.host, r)
-		whole = unwatched()
-	} else {
-		err = k.write(c.to.host, r)
+	if err := c.write(ctx, k, r); err != nil {
+		return Answer{}, false, err
 	}
 	unwatched := context.AfterFunc(ctx, func() { c.leave(ctx, k) }) // while the server works
-	if err == nil {
-		a, keep, err = readAnswer(k.in, c.o.MaxAnswer)
+	a, keep, err = readAnswer(k.in, c.o.MaxAnswer)
+	return a, unwatched() && keep && k.raw != nil && k.in.Buffered() == 0, err
+}
+
+// write writes a request. The end of ctx aborts one that the connection may not take at
+// once, unless all of it is written by then: the server may answer that one still.
+func (c *Client) write(ctx context.Context, k *conn, r Request) error {
+	if len(r.Body) <= atOnce {
+		return k.write(c.to.host, r)
 	}
-	return a, unwatched() && whole && keep && k.raw != nil && k.in.Buffered() == 0, err
+	aborted := make(chan struct{})
+	unwatched := context.AfterFunc(ctx, func() { k.abort(); close(aborted) })
+	err := k.write(c.to.host, r)
+	if !unwatched() {
+		<-aborted
+		c.await(k, k.until)
+	}
+	return err
 }
 
 // leave follows the end of a request's context. A server learns of a cancellation by the end
@@ -148,7 +157,12 @@ func (c *Client) leave(ctx context.Context, k *conn) {
 	if k.until.Before(until) {
 		until = k.until
 	}
-	if _ = k.SetDeadline(until); c.life.Err() != nil { // Abort has set another one
+	c.await(k, until)
+}
+
+// await sets a connection's deadline, unless Abort has set another one.
+func (c *Client) await(k *conn, until time.Time) {
+	if _ = k.SetDeadline(until); c.life.Err() != nil {
 		k.abort()
 	}
 }

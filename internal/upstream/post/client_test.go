@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -338,5 +339,51 @@ func TestServerAnswersACancelledRequestStill(t *testing.T) {
 		}
 		close(over)
 		server.Close()
+	}
+}
+
+// lateConn returns from a write when the write is over and the context has ended and aborted it.
+type lateConn struct {
+	*net.TCPConn
+	cancel  context.CancelFunc
+	aborted chan struct{}
+	once    sync.Once
+}
+
+func (c *lateConn) Write(b []byte) (int, error) {
+	n, err := c.TCPConn.Write(b)
+	c.cancel()
+	<-c.aborted
+	return n, err
+}
+
+func (c *lateConn) SetDeadline(until time.Time) error {
+	err := c.TCPConn.SetDeadline(until)
+	if until.Before(time.Now()) {
+		c.once.Do(func() { close(c.aborted) })
+	}
+	return err
+}
+
+// TestServerAnswersARequestThatIsAllWritten: a cancellation between the end of writing a
+// large request and the wait for its answer is one of a request that the server has.
+func TestServerAnswersARequestThatIsAllWritten(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+		_, _ = io.WriteString(w, "over before")
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	client := open(t, server.URL, Options{AfterCancel: time.Minute, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		plain, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &lateConn{TCPConn: plain.(*net.TCPConn), cancel: cancel, aborted: make(chan struct{})}, nil
+	}})
+	a, err := client.Send(ctx, Request{Path: "/mcp", Body: bytes.Repeat([]byte(" "), 2*atOnce)})
+	if err != nil || string(a.Body) != "over before" || len(client.idle) != 0 {
+		t.Errorf("got %q, %v, and %d idle connections", a.Body, err, len(client.idle))
 	}
 }
