@@ -134,3 +134,17 @@ func TestNeighboursAreShort(t *testing.T) {
 		t.Errorf("the longest place has %d lines", most)
 	}
 }
+
+// TestHexadecimalNumbersAreFound as they are written, and no other that has the same parts.
+func TestHexadecimalNumbersAreFound(t *testing.T) {
+	shard := indexed(t, map[string]string{
+		"denied.go": "package p\n\nconst denied = 0x80070005\n" + filler(8),
+		"locked.go": "package p\n\nconst locked = 0x80070021\n" + filler(8),
+		"go.sum":    "example.org/p v0.0.0-20240102150405-5973719eabcd h1:x\n",
+	})
+	for text, want := range map[string]string{"0x80070005": "denied.go:1-11", "0X8007_0021": "locked.go:1-11", "5973719eabcd": "go.sum:1-1"} {
+		if got := found(shard, Request{Text: text, Limit: 5}); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

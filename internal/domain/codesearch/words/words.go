@@ -30,8 +30,7 @@ func Next(src []byte, from int) (start, end int) {
 }
 
 // Terms returns the terms of one word: the word itself in lower case when it has
-// several parts, then the stem of each part. Numbers and single characters are no
-// terms.
+// several parts, then the term of each part that has one.
 func Terms(word string) []string {
 	if len(word) > MaxWord {
 		return nil
@@ -42,44 +41,99 @@ func Terms(word string) []string {
 		terms = append(terms, Whole(word))
 	}
 	for _, part := range parts {
-		if term := Stem(part); len(term) > 1 && !numeric(term) {
+		if term, ok := Term(part); ok {
 			terms = append(terms, term)
 		}
 	}
 	return terms
 }
 
+// Term returns the stem of a part, and whether that is a term: decimal numbers, short
+// hexadecimal ones and single characters are none.
+func Term(part string) (term string, ok bool) {
+	if hexadecimal(part) {
+		term = Whole(part)
+		return term, len(term) >= minHexadecimal
+	}
+	term = Stem(part)
+	return term, len(term) > 1 && !IsNumber(term)
+}
+
 // Whole is the form in which names are compared: lower case, without underscores.
 func Whole(word string) string { return strings.ToLower(strings.ReplaceAll(word, "_", "")) }
 
 // Split divides an identifier at underscores, and where its case or kind changes:
-// parseHTTPRequest2 is parse, HTTP, Request, 2.
-func Split(word string) (parts []string) {
-	start, before, last := 0, rune(0), rune(0)
-	cut := func(at int) {
-		if at > start {
-			parts = append(parts, word[start:at])
-		}
-		start = at
+// parseHTTPRequest2 is parse, HTTP, Request, 2. A hexadecimal number is one part.
+func Split(word string) []string { return AppendSplit(nil, word) }
+
+// AppendSplit appends the parts of an identifier: see [Split].
+func AppendSplit(parts []string, word string) []string {
+	if hexadecimal(word) {
+		return append(parts, word)
 	}
+	start, before, last := 0, rune(0), rune(0)
 	for i, r := range word {
 		switch {
 		case r == '_':
-			cut(i)
+			parts = appendPart(parts, word[start:i])
 			start = i + 1
-		case i > start && unicode.IsDigit(r) != unicode.IsDigit(last):
-			if !(unicode.IsDigit(r) && i-start <= 4) && !(unicode.IsDigit(last) && i-start <= 2) { // sha256, utf8 and 2fa are words
-				cut(i)
-			}
-		case i > start && unicode.IsUpper(r) && unicode.IsLower(last):
-			cut(i)
+		case i > start && changes(i-start, last, r):
+			parts = appendPart(parts, word[start:i])
+			start = i
 		case i > start && unicode.IsLower(r) && unicode.IsUpper(last) && unicode.IsUpper(before):
-			cut(i - utf8.RuneLen(last))
+			at := i - utf8.RuneLen(last)
+			parts = appendPart(parts, word[start:at])
+			start = at
 		}
 		before, last = last, r
 	}
-	cut(len(word))
-	return parts
+	return appendPart(parts, word[start:])
+}
+
+// changes reports whether a part of some bytes ends between two runes. Digits divide
+// where they are many, or far from the beginning: sha256, utf8 and 2fa are one part.
+func changes(bytes int, last, r rune) bool {
+	switch before, after := unicode.IsDigit(last), unicode.IsDigit(r); {
+	case before == after:
+		return unicode.IsUpper(r) && unicode.IsLower(last)
+	case after:
+		return bytes > 4
+	default:
+		return bytes > 2
+	}
+}
+
+func appendPart(parts []string, part string) []string {
+	if part == "" {
+		return parts
+	}
+	return append(parts, part)
+}
+
+// What hexadecimal numbers have at least: those that are sought, as 0x80070005 is, and the
+// names of commits and the like.
+const (
+	minHexadecimal = len("0x10000")
+	minHash        = 8
+	minHashDigits  = 3
+)
+
+// hexadecimal reports whether a word is a number that begins with 0x, or a long one with
+// digits and letters.
+func hexadecimal(word string) bool {
+	if len(word) > 1 && word[0] == '0' && word[1]|0x20 == 'x' {
+		return true
+	}
+	digits := 0
+	for i := range len(word) {
+		switch c := word[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case c|0x20 < 'a' || c|0x20 > 'f':
+			return false
+		}
+	}
+	return len(word) >= minHash && digits >= minHashDigits && digits < len(word)
 }
 
 // Stem returns the stem of one part, in lower case.
@@ -100,6 +154,12 @@ func ascii(text string) bool {
 	return true
 }
 
-func numeric(text string) bool {
-	return strings.Trim(text, "0123456789") == "" || strings.HasPrefix(text, "0x")
+// IsNumber reports whether a text is a decimal number, which has no terms.
+func IsNumber[text string | []byte](t text) bool {
+	for i := range len(t) {
+		if t[i] < '0' || t[i] > '9' {
+			return false
+		}
+	}
+	return true
 }
