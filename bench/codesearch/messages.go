@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/domain/codesearch/linguist"
 	"countersign.dev/internal/domain/codesearch/query"
 )
 
@@ -34,7 +35,7 @@ const (
 var filledIn = []string{"/tmp/data/x1.csx", "42", "alice", "https://h7.example.org/a?b=1", "[3 0 1]", "main_loop", "0x1f2e", "true"}
 
 // notCode are files whose messages are left out: what they say, code says first.
-const notCode = index.Test | index.Example | index.Prose | index.Data | index.Generated | index.Vendored
+const notCode = linguist.Test | linguist.Example | linguist.Prose | linguist.Data | linguist.Generated | linguist.Vendored
 
 // message is a text as a program prints it, and the line where it is made.
 type message struct {

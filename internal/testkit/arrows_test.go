@@ -79,20 +79,21 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// it answers the gateway in envelopes and other clients as document 002 says, and so wraps two runners.
 	"internal/domain/tasks/dialect": {ours: []string{"access", "domain/tasks/record", "fault", "result", "schema/envelope", "tool"}},
 	// code search has no changes, and says so with the types of confirmations; its endpoint speaks document 004's own wire format.
-	"internal/domain/codesearch":          {ours: []string{"access", "confirm", "domain/codesearch/embed", "domain/codesearch/endpoint", "domain/codesearch/glob", "domain/codesearch/index", "domain/codesearch/query", "fault", "result", "tool"}},
+	"internal/domain/codesearch":          {ours: []string{"access", "confirm", "domain/codesearch/embed", "domain/codesearch/endpoint", "domain/codesearch/glob", "domain/codesearch/index", "domain/codesearch/linguist", "domain/codesearch/query", "fault", "result", "tool"}},
 	"internal/domain/codesearch/build":    {ours: []string{"domain/codesearch/embed", "domain/codesearch/index", "fault"}},
 	"internal/domain/codesearch/embed":    {ours: []string{"domain/codesearch/index", "domain/codesearch/query"}},
 	"internal/domain/codesearch/endpoint": {ours: []string{"access", "fault", "httpx", "strictjson", "telemetry"}},
 	// compressed texts and kinds of files are formats of others.
 	"internal/domain/codesearch/checkout":   {},
-	"internal/domain/codesearch/index":      {ours: []string{"domain/codesearch/checkout", "domain/codesearch/chunk", "domain/codesearch/ignore", "domain/codesearch/intern", "domain/codesearch/pieces", "domain/codesearch/postings", "domain/codesearch/words"}, outside: []string{"github.com/go-enry/go-enry/v2/data", "github.com/klauspost/compress"}},
+	"internal/domain/codesearch/index":      {ours: []string{"domain/codesearch/checkout", "domain/codesearch/chunk", "domain/codesearch/ignore", "domain/codesearch/intern", "domain/codesearch/linguist", "domain/codesearch/pieces", "domain/codesearch/postings", "domain/codesearch/words"}, outside: []string{"github.com/klauspost/compress"}},
 	"internal/domain/codesearch/elastic":    {ours: []string{"domain/codesearch", "domain/codesearch/glob", "domain/codesearch/index", "domain/codesearch/query", "domain/codesearch/tally", "elasticsearch", "fault"}, outside: []string{"github.com/elastic/"}},
-	"internal/domain/codesearch/query":      {ours: []string{"domain/codesearch/glob", "domain/codesearch/index", "domain/codesearch/phrase", "domain/codesearch/tally", "domain/codesearch/vocabulary", "domain/codesearch/words"}},
+	"internal/domain/codesearch/query":      {ours: []string{"domain/codesearch/glob", "domain/codesearch/index", "domain/codesearch/linguist", "domain/codesearch/phrase", "domain/codesearch/tally", "domain/codesearch/vocabulary", "domain/codesearch/words"}},
 	"internal/domain/codesearch/vocabulary": {ours: []string{"domain/codesearch/words"}},
 	"internal/domain/codesearch/chunk":      {},
 	"internal/domain/codesearch/glob":       {},
 	"internal/domain/codesearch/ignore":     {},
 	"internal/domain/codesearch/intern":     {},
+	"internal/domain/codesearch/linguist":   {outside: []string{"github.com/go-enry/go-enry/v2/data"}},
 	"internal/domain/codesearch/pieces":     {outside: []string{"github.com/klauspost/compress"}},
 	"internal/domain/codesearch/postings":   {},
 	"internal/domain/codesearch/tally":      {ours: []string{"domain/codesearch/index"}},
@@ -209,7 +210,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/eval": {ours: []string{"calendar", "client"}, outside: []string{"go.yaml.in/yaml/v3"}},
 	// and it is its own supervisor of connected servers' processes.
 	// what search finds is measured on the indexes themselves, without a server.
-	"bench/codesearch": {ours: []string{"domain/codesearch/chunk", "domain/codesearch/elastic", "domain/codesearch/embed", "domain/codesearch/index", "domain/codesearch/query", "domain/codesearch/words"}},
+	"bench/codesearch": {ours: []string{"domain/codesearch/chunk", "domain/codesearch/elastic", "domain/codesearch/embed", "domain/codesearch/index", "domain/codesearch/linguist", "domain/codesearch/query", "domain/codesearch/words"}},
 	// it reads flags that it is given and knows no command, so that what is left in cmd is the commands.
 	"internal/commandline": {ours: []string{"fault"}},
 	"cmd/countersign":      {ours: []string{"app", "client", "commandline", "eval", "local", "supervise"}},

@@ -11,7 +11,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/domain/codesearch/glob"
-	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/domain/codesearch/linguist"
 	"countersign.dev/internal/domain/codesearch/query"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
@@ -97,7 +97,7 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 		budget = defaultBudget
 	}
 	q := Query{
-		Text: in.Query, First: first, Limit: min(first+w.Limit, query.MaxHits), Repository: in.Repository, Path: in.Path, Language: index.LanguageNamed(in.Language), Explain: in.Explain,
+		Text: in.Query, First: first, Limit: min(first+w.Limit, query.MaxHits), Repository: in.Repository, Path: in.Path, Language: linguist.LanguageNamed(in.Language), Explain: in.Explain,
 		Snippet: max(minSnippet, perToken*(budget/max(1, w.Limit-1)-besideSnippet)),
 	}
 	if err := checkPath(in.Path); err != nil {

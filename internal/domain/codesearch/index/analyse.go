@@ -10,6 +10,7 @@ import (
 
 	"countersign.dev/internal/domain/codesearch/chunk"
 	"countersign.dev/internal/domain/codesearch/intern"
+	"countersign.dev/internal/domain/codesearch/linguist"
 	"countersign.dev/internal/domain/codesearch/pieces"
 	"countersign.dev/internal/domain/codesearch/words"
 )
@@ -68,26 +69,28 @@ type post struct {
 }
 
 // termTable says which term has a number.
-type termTable interface{ text(term uint32) string }
+type termTable interface{ text(term uint32) []byte }
 
 // analyser analyses files. It is for one goroutine: it keeps the terms of every
 // word that it has seen.
 type analyser struct {
 	names intern.Table // terms
-	known intern.Table // words as written
-	terms []uint32     // of all these, one after the other
-	ends  []int        // of each, where its terms end
+	known intern.Lists // words as written, and the numbers of their terms
+	stems intern.Lists // parts of words, and the number of its term if it has one
 
-	payloads []Payload // by term, of the current chunk
+	batch    [intern.Batch]intern.Key // words of the current chunk
+	numbers  []uint32                 // of the terms of a new word
+	parts    []string                 // of that
+	payloads []Payload                // by term, of the current chunk
 	touched  []uint32
 	posts    []post // of the current file
 	packed   []byte // its text, compressed
 
-	rules
+	linguist.Rules
 	texts
 }
 
-func (a *analyser) text(term uint32) string { return a.names.Text(term) }
+func (a *analyser) text(term uint32) []byte { return a.names.Text(term) }
 
 func hashOf(src []byte) (h [hashSize]byte) {
 	sum := sha256.Sum256(src)
@@ -132,26 +135,38 @@ func (a *analyser) compressed(src []byte) []byte {
 // words counts the terms of a chunk and returns the number of its words. The
 // first doc bytes are the comment of its declaration.
 func (a *analyser) words(src []byte, doc int) (n int) {
-	for i := 0; ; {
-		start, end := words.Next(src, i)
-		if start == len(src) {
-			return n
+	doc = min(doc, len(src)) // blank lines at its end are left out
+	n = a.count(src[:doc], InDoc)
+	return n + a.count(src[doc:], 0)
+}
+
+// count counts the terms of a text, and flags them.
+func (a *analyser) count(src []byte, flag Payload) (n int) {
+	for at := 0; at < len(src); {
+		keys := a.batch[:0]
+		for at < len(src) && len(keys) < len(a.batch) {
+			var start int
+			if start, at = words.Next(src, at); start == at {
+				break
+			}
+			n++
+			if word := src[start:at]; len(word) > 1 && len(word) <= words.MaxWord && !words.IsNumber(word) {
+				keys = append(keys, intern.KeyOf(word))
+			}
 		}
-		i = end
-		n++
-		for _, term := range a.termsOf(src[start:end]) {
-			p := &a.payloads[term]
-			if *p == 0 {
-				a.touched = append(a.touched, term)
-			}
-			if *p&countMask < maxCount {
-				*p++
-			}
-			if start < doc {
-				*p |= InDoc
+		a.known.Fetch(keys)
+		for _, key := range keys {
+			terms := a.termsOf(key)
+			for i := range terms.Len() {
+				p := a.payload(terms.At(i))
+				if *p&countMask < maxCount {
+					*p++
+				}
+				*p |= flag
 			}
 		}
 	}
+	return n
 }
 
 // mark flags the terms of a name.
@@ -159,34 +174,64 @@ func (a *analyser) mark(name string, flag Payload) {
 	for i := 0; i < len(name); {
 		start, end := words.Next([]byte(name), i)
 		i = end
-		for _, term := range a.termsOf([]byte(name[start:end])) {
-			if a.payloads[term] == 0 {
-				a.touched = append(a.touched, term)
-			}
-			a.payloads[term] |= flag
+		terms := a.termsOf(intern.KeyOf([]byte(name[start:end])))
+		for i := range terms.Len() {
+			*a.payload(terms.At(i)) |= flag
 		}
 	}
 }
 
+// payload is that of a term in the current chunk.
+func (a *analyser) payload(term uint32) *Payload {
+	p := &a.payloads[term]
+	if *p == 0 {
+		a.touched = append(a.touched, term)
+	}
+	return p
+}
+
 // termsOf returns the numbers of a word's terms.
-func (a *analyser) termsOf(word []byte) []uint32 {
-	if len(word) > words.MaxWord {
+func (a *analyser) termsOf(word intern.Key) intern.List {
+	if len(word.Text) > words.MaxWord {
 		return nil
 	}
-	n, known := a.known.Number(word)
+	if terms, known := a.known.Find(word); known {
+		return terms
+	}
+	written := string(word.Text)
+	a.parts, a.numbers = words.AppendSplit(a.parts[:0], written), a.numbers[:0]
+	if len(a.parts) > 1 {
+		a.numbers = append(a.numbers, a.number(words.Whole(written)))
+	}
+	for _, part := range a.parts {
+		a.numbers = a.appendTerm(a.numbers, part)
+	}
+	return a.known.Add(word, a.numbers)
+}
+
+// appendTerm appends the number of a part's term, if it has one. There are fewer parts than
+// words, and to find a stem takes longer than to find a part again.
+func (a *analyser) appendTerm(numbers []uint32, part string) []uint32 {
+	key := intern.KeyOf([]byte(part))
+	stem, known := a.stems.Find(key)
 	if !known {
-		for _, term := range words.Terms(string(word)) {
-			number, known := a.names.Number([]byte(term))
-			if !known {
-				a.payloads = append(a.payloads, 0)
-			}
-			a.terms = append(a.terms, number)
+		var list []uint32
+		if term, ok := words.Term(part); ok {
+			list = append(list, a.number(term))
 		}
-		a.ends = append(a.ends, len(a.terms))
+		stem = a.stems.Add(key, list)
 	}
-	first := 0
-	if n > 0 {
-		first = a.ends[n-1]
+	for i := range stem.Len() {
+		numbers = append(numbers, stem.At(i))
 	}
-	return a.terms[first:a.ends[n]]
+	return numbers
+}
+
+// number is that of a term.
+func (a *analyser) number(term string) uint32 {
+	n, known := a.names.Number([]byte(term))
+	if !known {
+		a.payloads = append(a.payloads, 0)
+	}
+	return n
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
+	"countersign.dev/internal/domain/codesearch/linguist"
 	"countersign.dev/internal/domain/codesearch/pieces"
 	"countersign.dev/internal/domain/codesearch/postings"
 	"countersign.dev/internal/domain/codesearch/words"
@@ -75,16 +76,16 @@ func (r *remote) same(f found, language string, src []byte) (Entry, bool) {
 
 // fileJSON is a file as other stores keep it.
 type fileJSON struct {
-	Path     string `json:"path"`
-	Language string `json:"language,omitempty"`
-	Flags    Flag   `json:"flags"`
-	Lines    int    `json:"lines"`
-	Size     int    `json:"size"`
-	Modified int64  `json:"modified"` // nanoseconds since 1970
-	Hash     string `json:"hash"`
-	Blob     string `json:"blob"` // git's
-	Chunks   int    `json:"chunks"`
-	Words    int    `json:"words"`
+	Path     string        `json:"path"`
+	Language string        `json:"language,omitempty"`
+	Flags    linguist.Flag `json:"flags"`
+	Lines    int           `json:"lines"`
+	Size     int           `json:"size"`
+	Modified int64         `json:"modified"` // nanoseconds since 1970
+	Hash     string        `json:"hash"`
+	Blob     string        `json:"blob"` // git's
+	Chunks   int           `json:"chunks"`
+	Words    int           `json:"words"`
 }
 
 // MarshalJSON writes all that is known of the file but its chunks.
@@ -130,7 +131,7 @@ func (e *Entry) Contents() (all []Contents) {
 		from = p.posts
 		c := Contents{Terms: func(yield func(string, Payload) bool) {
 			for _, post := range posts {
-				if !yield(e.terms.text(post.term), post.payload) {
+				if !yield(string(e.terms.text(post.term)), post.payload) {
 					return
 				}
 			}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"countersign.dev/internal/domain/codesearch/linguist"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -210,7 +211,7 @@ func TestScanTakesWhatIsTheSame(t *testing.T) {
 	}
 	said := []string{}
 	for _, e := range entries {
-		said = append(said, fmt.Sprint(e.Path, " ", e.Kept, " ", e.Flags&Test != 0))
+		said = append(said, fmt.Sprint(e.Path, " ", e.Kept, " ", e.Flags&linguist.Test != 0))
 	}
 	want := []string{"README.md true false", "empty.txt false false", "seal/cursor.go true false", "web/page_test.ts false true"}
 	if !reflect.DeepEqual(said, want) || !reflect.DeepEqual(taken, []string{"web/page.ts"}) {

@@ -5,6 +5,7 @@ import (
 
 	"countersign.dev/internal/domain/codesearch/checkout"
 	"countersign.dev/internal/domain/codesearch/chunk"
+	"countersign.dev/internal/domain/codesearch/linguist"
 )
 
 // Meta describes an index as a whole.
@@ -25,26 +26,11 @@ type Meta struct {
 	Languages []string  `json:"languages"` // most lines first
 }
 
-// Flag says what kind of file a file is. Ranking puts such files later.
-type Flag uint8
-
-// The flags. Path and content decide them.
-const (
-	Test Flag = 1 << iota
-	Example
-	Generated
-	Vendored
-	Reexport // only imports and exports what other files define
-	Prose    // documentation
-	Data     // JSON, YAML and the like
-	Legacy   // compatibility with the past, and declarations of what is in other files
-)
-
 // File is one file of the repository.
 type File struct {
 	Path     string // slashes, relative to the root
 	Language string // as go-enry names it; empty: unknown
-	Flags    Flag
+	Flags    linguist.Flag
 	Lines    int
 	Size     int // bytes
 	Modified time.Time

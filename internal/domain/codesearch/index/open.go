@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"countersign.dev/internal/domain/codesearch/linguist"
 	"countersign.dev/internal/domain/codesearch/pieces"
 	"countersign.dev/internal/domain/codesearch/postings"
 )
@@ -122,7 +123,7 @@ func (ix *Index) loadFiles(n int) {
 			languages[known] = known
 		}
 		f.Language = known
-		f.Flags = Flag(r.bytes(1)[0])
+		f.Flags = linguist.Flag(r.bytes(1)[0])
 		f.Lines, f.Size = r.int(), r.int()
 		f.Modified = time.Unix(0, int64(r.int())).UTC()
 		f.first, f.chunks, f.offset, f.packed = r.int(), r.int(), r.int(), r.int()
@@ -211,7 +212,7 @@ func (ix *Index) TextOf(memory []byte, f *File, from, to int) ([]byte, error) {
 
 // ---- terms
 
-func (ix *Index) text(term uint32) string { return ix.terms.Text(int(term)) }
+func (ix *Index) text(term uint32) []byte { return ix.terms.Text(int(term)) }
 
 // Word finds a word's term.
 func (ix *Index) Word(term string) (number int, ok bool) { return ix.find(term) }
@@ -231,7 +232,7 @@ func (ix *Index) Beginning(prefix string, limit int) (numbers []int) {
 }
 
 // TermText returns the text of a term's number.
-func (ix *Index) TermText(number int) string { return ix.terms.Text(number) }
+func (ix *Index) TermText(number int) string { return string(ix.terms.Text(number)) }
 
 // Frequency is how many chunks (for parts of paths: files) have a term.
 func (ix *Index) Frequency(number int) int { return ix.terms.Frequency(number) }

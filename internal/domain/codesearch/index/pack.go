@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 
@@ -37,7 +38,7 @@ func (e *Entry) Pack() (analysis, text []byte) {
 	}
 	b = binary.AppendUvarint(b, uint64(len(order)))
 	for _, term := range order {
-		b = appendText(appendText(b, e.terms.text(term)), string(lists[term].bytes))
+		b = appendText(appendText(b, e.terms.text(term)), lists[term].bytes)
 	}
 	return s2.Encode(nil, b), e.text
 }
@@ -49,9 +50,9 @@ type termPosts struct {
 }
 
 // termList is a termTable of an entry that was packed.
-type termList []string
+type termList [][]byte
 
-func (l *termList) text(term uint32) string { return (*l)[term] }
+func (l *termList) text(term uint32) []byte { return (*l)[term] }
 
 // Unpack makes the entry of a file from what Pack wrote.
 func Unpack(f File, analysis, text []byte) (Entry, error) {
@@ -122,7 +123,7 @@ func (e *Entry) unpackPosts(r *reader, wanted func(term string) bool) {
 			at += list.atMost(len(in) - 1 - at)
 			in[at] = append(in[at], post{uint32(len(names)), Payload(list.bytes(1)[0])})
 		}
-		names = append(names, string(name))
+		names = append(names, bytes.Clone(name))
 	}
 	for i, posts := range in {
 		e.posts = append(e.posts, posts...)
@@ -160,8 +161,8 @@ func kindOf(d Definition) byte {
 	return otherKind
 }
 
-func appendText(b []byte, text string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+func appendText[text string | []byte](b []byte, t text) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(t))), t...)
 }
 
 // ErrDamaged reports a file that is not as it was written.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"countersign.dev/internal/domain/codesearch/linguist"
 	"time"
 )
 
@@ -70,8 +71,8 @@ func proves(indexed, modified time.Time) bool { return modified.Add(quietTime).B
 
 // moveTo makes the file the one that was found elsewhere with the same text.
 func (f *File) moveTo(to found) {
-	var r rules
-	f.Flags = f.Flags&^r.pathFlags(f.Path) | r.pathFlags(to.path) // what the text decides stays
+	var r linguist.Rules
+	f.Flags = f.Flags&^r.PathFlags(f.Path) | r.PathFlags(to.path) // what the text decides stays
 	f.Path, f.Modified = to.path, to.modified
 }
 

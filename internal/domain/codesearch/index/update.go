@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/domain/codesearch/checkout"
+	"countersign.dev/internal/domain/codesearch/linguist"
 )
 
 // Source is a folder to index.
@@ -208,15 +209,15 @@ func (u *update) entry(a *analyser, f found) (e Entry, reused, ok bool) {
 			return e, true, true
 		}
 	}
-	language := languageOf(f.path, src)
+	language := linguist.LanguageOf(f.path, src)
 	if e, ok := u.old.same(f, language, src); ok {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		u.compared++
 		return e, true, true
 	}
-	e = a.file(File{Path: f.path, Language: language, Flags: a.contentFlags(f.path, language, src), Modified: f.modified, blob: u.head.Name(src)}, src)
-	e.Flags |= a.pathFlags(f.path)
+	e = a.file(File{Path: f.path, Language: language, Flags: a.ContentFlags(f.path, language, src), Modified: f.modified, blob: u.head.Name(src)}, src)
+	e.Flags |= a.PathFlags(f.path)
 	return e, false, true
 }
 

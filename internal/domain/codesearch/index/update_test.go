@@ -1,6 +1,7 @@
 package index
 
 import (
+	"countersign.dev/internal/domain/codesearch/linguist"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -155,5 +156,18 @@ func TestLeftoversAreRemovedBesideAnyName(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(folder, name)); os.IsNotExist(err) != want {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestMovedFilesKeepWhatTheirTextDecides, and lose what their path decided.
+func TestMovedFilesKeepWhatTheirTextDecides(t *testing.T) {
+	f := File{Path: "tests/ring.h", Flags: linguist.Test | linguist.Legacy}
+	f.moveTo(found{path: "src/ring.h"})
+	if f.Flags != linguist.Legacy {
+		t.Errorf("%b, not %b", f.Flags, linguist.Legacy)
+	}
+	f.moveTo(found{path: "examples/ring.h"})
+	if f.Flags != linguist.Legacy|linguist.Example {
+		t.Errorf("%b, not %b", f.Flags, linguist.Legacy|linguist.Example)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"countersign.dev/internal/domain/codesearch/checkout"
 	"countersign.dev/internal/domain/codesearch/ignore"
+	"countersign.dev/internal/domain/codesearch/linguist"
 )
 
 // found is a file that may be indexed.
@@ -141,7 +142,7 @@ func (t *texts) read(root *os.Root, f found) (src []byte, ok bool) {
 	if err != nil { // it may be in the place of the open folder
 		src, err = checkout.Read(t.text, root.OpenFile, path)
 	}
-	if err != nil || len(src) > maxFileSize || isBinary(src) {
+	if err != nil || len(src) > maxFileSize || linguist.IsBinary(src) {
 		return nil, false
 	}
 	t.text = src

@@ -120,7 +120,7 @@ func TestFileThatBreaksTheAnalysisIsSkipped(t *testing.T) {
 	u.one(a, 1)
 	var terms []string
 	for _, p := range u.entries[1].posts {
-		terms = append(terms, a.text(p.term))
+		terms = append(terms, string(a.text(p.term)))
 	}
 	if u.skipped != 1 || u.read != 1 || u.entries[0].Path != "" || !reflect.DeepEqual(terms, []string{"packag", "half"}) {
 		t.Errorf("%d skipped, %d read, the other file has %q", u.skipped, u.read, terms)

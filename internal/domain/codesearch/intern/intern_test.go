@@ -17,26 +17,69 @@ func TestTextsKeepTheirNumbers(t *testing.T) {
 			}
 		}
 	}
-	if len(table.ends) != texts || table.Text(0) != "0" || table.Text(texts-1) != text(texts-1) {
-		t.Errorf("%d texts, %q, %q", len(table.ends), table.Text(0), table.Text(texts-1))
+	if table.Len() != texts || string(table.Text(0)) != "0" || string(table.Text(texts-1)) != text(texts-1) {
+		t.Errorf("%d texts, %q, %q", table.Len(), table.Text(0), table.Text(texts-1))
 	}
-	if n, known := table.Number(nil); int(n) != texts || known || table.Text(n) != "" {
+	if n, known := table.Number(nil); int(n) != texts || known || len(table.Text(n)) != 0 {
 		t.Errorf("the empty text: %d, %t", n, known)
 	}
 }
 
-// TestNumbersAreOfTextsNotOfHashes: in one slot after another, texts with the same part of a hash differ.
-func TestNumbersAreOfTextsNotOfHashes(t *testing.T) {
-	var table Table
-	table.grow()
-	first := table.slot(7, []byte("one"))
-	table.all.WriteString("one")
-	table.ends = append(table.ends, table.all.Len())
-	*first = slot{0, 1}
-	if table.slot(7, []byte("one")) != first {
-		t.Error("a text is not found by its hash")
+// TestTextsKeepTheirLists however many there are, and whether they were fetched or not.
+func TestTextsKeepTheirLists(t *testing.T) {
+	var lists Lists
+	const texts = 20_000
+	keys := make([]Key, texts)
+	for i := range keys {
+		keys[i] = KeyOf(fmt.Appendf(nil, "%d", i*i))
 	}
-	if other := table.slot(7, []byte("two")); other == first || other.after != 0 {
-		t.Errorf("%+v: another text has the slot", other)
+	lists.Fetch(keys) // of none
+	numbers := func(i int) (all []uint32) {
+		for n := range i % 5 {
+			all = append(all, uint32(i+n))
+		}
+		return all
+	}
+	same := func(l List, i int) bool {
+		want := numbers(i)
+		for n := range want {
+			if l.Len() != len(want) || l.At(n) != want[n] {
+				return false
+			}
+		}
+		return l.Len() == len(want)
+	}
+	for i, key := range keys {
+		if _, known := lists.Find(key); known {
+			t.Fatalf("%s has a list before one is added", key.Text)
+		}
+		if l := lists.Add(key, numbers(i)); !same(l, i) {
+			t.Fatalf("%s: %v", key.Text, l)
+		}
+	}
+	lists.Fetch(keys) // of more than a batch
+	for i, key := range keys {
+		if l, known := lists.Find(key); !known || !same(l, i) {
+			t.Fatalf("%s: %v, %t", key.Text, l, known)
+		}
+	}
+}
+
+// TestListsAreOfTextsNotOfHashes: texts with one hash differ.
+func TestListsAreOfTextsNotOfHashes(t *testing.T) {
+	var lists Lists
+	one, two, three := Key{[]byte("one"), 7}, Key{[]byte("two"), 7}, Key{[]byte("three"), 7}
+	lists.Add(one, []uint32{1})
+	if l, known := lists.Find(two); known {
+		t.Errorf("two has the list of another text: %v", l)
+	}
+	lists.Add(two, []uint32{2})
+	for i, key := range []Key{one, two} {
+		if l, known := lists.Find(key); !known || l.Len() != 1 || l.At(0) != uint32(i+1) {
+			t.Errorf("%s: %v, %t", key.Text, l, known)
+		}
+	}
+	if _, known := lists.Find(three); known {
+		t.Error("three is known")
 	}
 }

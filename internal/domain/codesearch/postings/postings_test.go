@@ -38,7 +38,7 @@ func TestFind(t *testing.T) {
 			}
 		}
 		for i := range n {
-			if terms.Text(i) != texts[i] || terms.Frequency(i) != i {
+			if string(terms.Text(i)) != texts[i] || terms.Frequency(i) != i {
 				t.Fatalf("term %d is %q at %d places", i, terms.Text(i), terms.Frequency(i))
 			}
 		}

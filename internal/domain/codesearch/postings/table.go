@@ -24,7 +24,7 @@ const headed = 32
 func NewTable(table, texts, lists []byte) Table {
 	t := Table{table: table, texts: texts, lists: lists}
 	for i := 0; i < t.Len(); i += headed {
-		t.heads = append(t.heads, headOf(t.text(i)))
+		t.heads = append(t.heads, Head(t.Text(i)))
 	}
 	return t
 }
@@ -39,10 +39,8 @@ func AppendTerm(table []byte, text uint32, list uint64, places uint32) []byte {
 // Len is how many terms there are.
 func (t *Table) Len() int { return len(t.table) / TermSize }
 
-// Text returns the text of a term.
-func (t *Table) Text(number int) string { return string(t.text(number)) }
-
-func (t *Table) text(number int) []byte {
+// Text returns the text of a term. It must not be changed.
+func (t *Table) Text(number int) []byte {
 	end := uint32(len(t.texts))
 	if number+1 < t.Len() {
 		end = binary.LittleEndian.Uint32(t.table[(number+1)*TermSize:])
@@ -67,12 +65,12 @@ func (t *Table) List(number int) []byte {
 // Find finds a term by its text.
 func (t *Table) Find(text string) (number int, ok bool) {
 	number = t.from(text)
-	return number, number < t.Len() && string(t.text(number)) == text
+	return number, number < t.Len() && string(t.Text(number)) == text
 }
 
 // Beginning returns the terms that begin with a prefix, at most limit, in lexical order.
 func (t *Table) Beginning(prefix string, limit int) (numbers []int) {
-	for i := t.from(prefix); i < t.Len() && len(numbers) < limit && bytes.HasPrefix(t.text(i), []byte(prefix)); i++ {
+	for i := t.from(prefix); i < t.Len() && len(numbers) < limit && bytes.HasPrefix(t.Text(i), []byte(prefix)); i++ {
 		numbers = append(numbers, i)
 	}
 	return numbers
@@ -80,18 +78,18 @@ func (t *Table) Beginning(prefix string, limit int) (numbers []int) {
 
 // from returns the first term that is not before a text.
 func (t *Table) from(text string) int {
-	head := headOf(text)
+	head := Head(text)
 	above, _ := slices.BinarySearch(t.heads, head)
 	below := above - 1 // before the text, because its head is
 	for above < len(t.heads) && t.heads[above] == head {
 		above++
 	}
 	first, end := max(0, below*headed), min(above*headed, t.Len())
-	return first + sort.Search(end-first, func(i int) bool { return string(t.text(first+i)) >= text })
+	return first + sort.Search(end-first, func(i int) bool { return string(t.Text(first+i)) >= text })
 }
 
-// headOf is the beginning of a text, in the order of texts.
-func headOf[text string | []byte](of text) (head uint64) {
+// Head is the beginning of a text as a number: of two texts with different heads, the one with the lesser head is first.
+func Head[text string | []byte](of text) (head uint64) {
 	for i := range 8 {
 		head <<= 8
 		if i < len(of) {

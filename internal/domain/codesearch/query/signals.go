@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/domain/codesearch/linguist"
 	"countersign.dev/internal/domain/codesearch/words"
 )
 
@@ -212,18 +213,18 @@ func (s *search) define(all []*candidate, best float64) {
 
 // penalties are the factors of flags.
 var penalties = []struct {
-	flag   index.Flag
+	flag   linguist.Flag
 	name   string
 	factor float64
 }{
-	{index.Test, "a test", 0.3},
-	{index.Example, "an example", 0.4},
-	{index.Generated, "generated", 0.4},
-	{index.Vendored, "vendored", 0.4},
-	{index.Reexport, "a file that passes names on", 0.5},
-	{index.Prose, "documentation", 0.25},
-	{index.Data, "data", 0.35},
-	{index.Legacy, "for compatibility", 0.6},
+	{linguist.Test, "a test", 0.3},
+	{linguist.Example, "an example", 0.4},
+	{linguist.Generated, "generated", 0.4},
+	{linguist.Vendored, "vendored", 0.4},
+	{linguist.Reexport, "a file that passes names on", 0.5},
+	{linguist.Prose, "documentation", 0.25},
+	{linguist.Data, "data", 0.35},
+	{linguist.Legacy, "for compatibility", 0.6},
 }
 
 // askedFor is the factor of tests and examples for a query that names such: code
@@ -237,14 +238,14 @@ func (s *search) penalise(all []*candidate) {
 		flags := f.Flags
 		switch {
 		case f.Language == "Rust" && inTests(s.shards[c.Shard].Definitions(c.Chunk)):
-			flags |= index.Test
-		case f.Language == "C++" && flags&index.Legacy != 0 && s.symbol && s.definesType(s.shards[c.Shard].Definitions(c.Chunk)):
-			flags &^= index.Legacy
+			flags |= linguist.Test
+		case f.Language == "C++" && flags&linguist.Legacy != 0 && s.symbol && s.definesType(s.shards[c.Shard].Definitions(c.Chunk)):
+			flags &^= linguist.Legacy
 		}
 		for _, p := range penalties {
 			switch {
 			case flags&p.flag == 0:
-			case s.tests && p.flag&(index.Test|index.Example) != 0:
+			case s.tests && p.flag&(linguist.Test|linguist.Example) != 0:
 				c.multiply("penalty", p.name, askedFor)
 			default:
 				c.multiply("penalty", p.name, p.factor)

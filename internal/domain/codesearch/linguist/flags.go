@@ -1,8 +1,7 @@
-package index
+package linguist
 
 import (
 	"bytes"
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -10,38 +9,23 @@ import (
 	"github.com/go-enry/go-enry/v2/data"
 )
 
-// extensions are the languages of common extensions; go-enry knows several for
-// some of them and would have to read the text.
-var extensions = map[string]string{
-	".go": "Go", ".py": "Python", ".pyi": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".cjs": "JavaScript", ".jsx": "JavaScript", ".ts": "TypeScript", ".mts": "TypeScript", ".cts": "TypeScript",
-	".tsx": "TSX", ".java": "Java", ".c": "C", ".h": "C++", ".cc": "C++", ".cpp": "C++", ".cxx": "C++", ".hpp": "C++", ".hh": "C++", ".hxx": "C++", ".inl": "C++", ".cs": "C#", ".rb": "Ruby", ".rake": "Ruby", ".rs": "Rust", ".php": "PHP",
-	".kt": "Kotlin", ".kts": "Kotlin", ".swift": "Swift", ".scala": "Scala", ".lua": "Lua", ".zig": "Zig", ".ex": "Elixir", ".exs": "Elixir", ".hs": "Haskell", ".sh": "Shell", ".bash": "Shell", ".md": "Markdown", ".m": "Objective-C",
-	".sql": "SQL", ".json": "JSON", ".yaml": "YAML", ".yml": "YAML", ".xml": "XML", ".html": "HTML", ".css": "CSS", ".vue": "Vue", ".svelte": "Svelte", ".dart": "Dart", ".txt": "Text", ".s": "Assembly", ".proto": "Protocol Buffer",
-}
+// Flag says what kind of file a file is. Ranking puts such files later.
+type Flag uint8
 
-// languageOf names the language of a file, or nothing.
-func languageOf(name string, src []byte) string {
-	if language, ok := extensions[strings.ToLower(path.Ext(name))]; ok {
-		return language
-	}
-	if language := cmp.Or(byFilename(name), byExtension(name)); language != "" || !bytes.HasPrefix(src, []byte("#!")) {
-		return language
-	}
-	return byInterpreter(src)
-}
+// The flags. Path and content decide them.
+const (
+	Test Flag = 1 << iota
+	Example
+	Generated
+	Vendored
+	Reexport // only imports and exports what other files define
+	Prose    // documentation
+	Data     // JSON, YAML and the like
+	Legacy   // compatibility with the past, and declarations of what is in other files
+)
 
-// LanguageNamed is the name under which files have a language, for one that people use for it: Go for golang,
-// JavaScript for js. What is no such name stays as it is.
-func LanguageNamed(name string) string {
-	name = strings.TrimSpace(name)
-	if language, known := data.LanguageByAlias(name); known {
-		return language
-	}
-	return name
-}
-
-// contentFlags are the flags that a file's text decides.
-func (r *rules) contentFlags(name, language string, src []byte) (f Flag) {
+// ContentFlags are the flags that a file's text decides.
+func (r *Rules) ContentFlags(name, language string, src []byte) (f Flag) {
 	switch kind := data.Type(data.LanguagesType[language]); {
 	case kind == data.TypeProse:
 		f |= Prose
@@ -122,8 +106,8 @@ func declares(name string, src []byte) bool {
 	return prototypes > 2*bodies
 }
 
-// pathFlags are the flags that a file's place decides.
-func (r *rules) pathFlags(name string) (f Flag) {
+// PathFlags are the flags that a file's place decides.
+func (r *Rules) PathFlags(name string) (f Flag) {
 	lower := strings.ToLower(name)
 	folders, base := path.Split(lower)
 	for folder := range strings.SplitSeq(strings.Trim(folders, "/"), "/") {

@@ -1,4 +1,4 @@
-package index
+package linguist
 
 import "testing"
 
@@ -60,7 +60,7 @@ func TestPathsTellKinds(t *testing.T) {
 		"lib/ex_unit/doc_test.exs":     Test,
 		"lib/changes.go":               0,
 	} {
-		if got := new(rules).pathFlags(path); got != want {
+		if got := new(Rules).PathFlags(path); got != want {
 			t.Errorf("%s: %b, not %b", path, got, want)
 		}
 	}
@@ -81,7 +81,7 @@ func TestHeadersThatOnlyDeclare(t *testing.T) {
 		{"ring.h", "class Ring {\n  Ring();\n  int size() { return size_; }\n  void open() {\n    seal(this);\n  }\n};\n", 0},
 		{"Ring.h", "@interface Ring\n- (void)seal;\n- (void)open:(int)n;\n@end\n", Legacy},
 	} {
-		if got := new(rules).contentFlags(c.name, "C++", []byte(c.src)); got != c.want {
+		if got := new(Rules).ContentFlags(c.name, "C++", []byte(c.src)); got != c.want {
 			t.Errorf("%s: %b, not %b:\n%s", c.name, got, c.want, c.src)
 		}
 	}
@@ -91,25 +91,12 @@ func TestHeadersThatOnlyDeclare(t *testing.T) {
 func TestFilesWithoutALanguageAreData(t *testing.T) {
 	for name, want := range map[string]Flag{"ring.aml": Data, "ring.golden": Data, "ring.tmpl": Data, "ring.go": 0, "Makefile": 0, "ring.json": Data, "ring.md": Prose} {
 		src := []byte("seal the ring\n")
-		if got := new(rules).contentFlags(name, languageOf(name, src), src); got != want {
+		if got := new(Rules).ContentFlags(name, LanguageOf(name, src), src); got != want {
 			t.Errorf("%s: %b, not %b", name, got, want)
 		}
 	}
-	if script := []byte("#!/bin/sh\nseal\n"); new(rules).contentFlags("seal", languageOf("seal", script), script) != 0 {
+	if script := []byte("#!/bin/sh\nseal\n"); new(Rules).ContentFlags("seal", LanguageOf("seal", script), script) != 0 {
 		t.Error("a script is data")
-	}
-}
-
-// TestMovedFilesKeepWhatTheirTextDecides, and lose what their path decided.
-func TestMovedFilesKeepWhatTheirTextDecides(t *testing.T) {
-	f := File{Path: "tests/ring.h", Flags: Test | Legacy}
-	f.moveTo(found{path: "src/ring.h"})
-	if f.Flags != Legacy {
-		t.Errorf("%b, not %b", f.Flags, Legacy)
-	}
-	f.moveTo(found{path: "examples/ring.h"})
-	if f.Flags != Legacy|Example {
-		t.Errorf("%b, not %b", f.Flags, Legacy|Example)
 	}
 }
 
@@ -123,7 +110,7 @@ func TestSaysGenerated(t *testing.T) {
 		"// Ring is generated once a second.\npackage p\n":                                       0,
 		"// Do not edit a ring while it is read.\npackage p\n":                                   0,
 	} {
-		if got := new(rules).contentFlags("ring.go", "Go", []byte(head)); got != want {
+		if got := new(Rules).ContentFlags("ring.go", "Go", []byte(head)); got != want {
 			t.Errorf("%q: %b, not %b", head, got, want)
 		}
 	}

@@ -1,7 +1,8 @@
-package index
+package linguist
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -18,8 +19,38 @@ import (
 // sniffed is how much of a file is searched for a zero byte.
 const sniffed = 8000
 
-// isBinary reports whether a file is not text, as git has it.
-func isBinary(src []byte) bool { return bytes.IndexByte(src[:min(len(src), sniffed)], 0) >= 0 }
+// IsBinary reports whether a file is not text, as git has it.
+func IsBinary(src []byte) bool { return bytes.IndexByte(src[:min(len(src), sniffed)], 0) >= 0 }
+
+// extensions are the languages of common extensions; go-enry knows several for
+// some of them and would have to read the text.
+var extensions = map[string]string{
+	".go": "Go", ".py": "Python", ".pyi": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".cjs": "JavaScript", ".jsx": "JavaScript", ".ts": "TypeScript", ".mts": "TypeScript", ".cts": "TypeScript",
+	".tsx": "TSX", ".java": "Java", ".c": "C", ".h": "C++", ".cc": "C++", ".cpp": "C++", ".cxx": "C++", ".hpp": "C++", ".hh": "C++", ".hxx": "C++", ".inl": "C++", ".cs": "C#", ".rb": "Ruby", ".rake": "Ruby", ".rs": "Rust", ".php": "PHP",
+	".kt": "Kotlin", ".kts": "Kotlin", ".swift": "Swift", ".scala": "Scala", ".lua": "Lua", ".zig": "Zig", ".ex": "Elixir", ".exs": "Elixir", ".hs": "Haskell", ".sh": "Shell", ".bash": "Shell", ".md": "Markdown", ".m": "Objective-C",
+	".sql": "SQL", ".json": "JSON", ".yaml": "YAML", ".yml": "YAML", ".xml": "XML", ".html": "HTML", ".css": "CSS", ".vue": "Vue", ".svelte": "Svelte", ".dart": "Dart", ".txt": "Text", ".s": "Assembly", ".proto": "Protocol Buffer",
+}
+
+// LanguageOf names the language of a file, or nothing.
+func LanguageOf(name string, src []byte) string {
+	if language, ok := extensions[strings.ToLower(path.Ext(name))]; ok {
+		return language
+	}
+	if language := cmp.Or(byFilename(name), byExtension(name)); language != "" || !bytes.HasPrefix(src, []byte("#!")) {
+		return language
+	}
+	return byInterpreter(src)
+}
+
+// LanguageNamed is the name under which files have a language, for one that people use for it: Go for golang,
+// JavaScript for js. What is no such name stays as it is.
+func LanguageNamed(name string) string {
+	name = strings.TrimSpace(name)
+	if language, known := data.LanguageByAlias(name); known {
+		return language
+	}
+	return name
+}
 
 // first returns the first of several languages, which are in the order of the alphabet.
 func first(languages []string) string {
@@ -79,10 +110,10 @@ func byInterpreter(src []byte) string {
 	return first(data.LanguagesByInterpreter[interpreter])
 }
 
-// rules answers what go-enry's rules say of paths. It keeps what they say of the last
+// Rules answers what go-enry's rules say of paths. It keeps what they say of the last
 // folder: its rules are many expressions, and files come folder by folder. The zero
 // value is ready, and for one goroutine.
-type rules struct {
+type Rules struct {
 	folder              string
 	vendored, generated bool // everything in it
 }
@@ -92,20 +123,20 @@ type rules struct {
 var plainEndings = map[string]bool{".go": true, ".java": true, ".rs": true, ".rb": true, ".kt": true, ".swift": true, ".scala": true, ".cc": true, ".cpp": true, ".sql": true, ".md": true}
 
 // plain reports whether only the folders of a path decide, and looks at them.
-func (r *rules) plain(name string) bool {
+func (r *Rules) plain(name string) bool {
 	folder, base := path.Split(name)
 	ending := path.Ext(base)
 	if !plainEndings[ending] || strings.Contains(strings.TrimSuffix(base, ending), ".") || strings.Contains(folder, "irror") || strings.Contains(folder, "tiny_mce") {
 		return false // names in some folders are in rules without their endings
 	}
 	if r.folder != folder {
-		*r = rules{folder, data.FastVendorMatcher.MatchString(folder), generatedName(folder)}
+		*r = Rules{folder, data.FastVendorMatcher.MatchString(folder), generatedName(folder)}
 	}
 	return true
 }
 
 // isVendored reports whether a path is one of other people's code.
-func (r *rules) isVendored(name string) bool {
+func (r *Rules) isVendored(name string) bool {
 	if r.plain(name) {
 		return r.vendored
 	}
@@ -113,7 +144,7 @@ func (r *rules) isVendored(name string) bool {
 }
 
 // isGenerated reports whether a file was written by a program.
-func (r *rules) isGenerated(name string, head []byte) bool {
+func (r *Rules) isGenerated(name string, head []byte) bool {
 	extension := strings.ToLower(filepath.Ext(name))
 	if _, known := data.GeneratedCodeExtensions[extension]; known {
 		return true
