@@ -12,6 +12,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/codesearch/embed"
 	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/domain/codesearch/query"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
 )
@@ -70,9 +71,10 @@ func (noReceipts) Of(context.Context, confirm.ID) (tool.ReceiptStore, bool, erro
 	return nil, false, nil
 }
 
-// Ready checks that an index can be read. Everyone may ask for it: its error names no
-// repository.
+// Ready checks that an index can be read, and prepares what the first question would wait
+// for. Everyone may ask for it: its error names no repository.
 func (s *Server) Ready(ctx context.Context) error {
+	query.Prepare()
 	indexed, unreadable, err := s.indexed(ctx)
 	switch {
 	case err != nil || indexed > 0:

@@ -6,7 +6,7 @@ import (
 )
 
 // goCuts cuts Go source at its declarations. ok is false for a file that has anything
-// else.
+// else outside of them.
 func goCuts(src []byte) (cuts []cut, ok bool) {
 	if cuts, ok = outlined(withoutBodies(src)); !ok {
 		cuts, ok = outlined(src)

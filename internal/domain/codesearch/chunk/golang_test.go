@@ -32,6 +32,7 @@ func TestDeclarationsAreCutAsParsed(t *testing.T) {
 		"// Package p is.\npackage p\n\n// Types.\ntype (\n\t// T is\n\t// long.\n\tT struct {\n\t\ta int\n\n\n\n\n\n\t}\n\tu struct{ a int } // short\n\t// v is not the comment of V.\n\n\tV[K any] struct {\n\n\n\n\n\n\n\t}\n)\n",
 		"/* Package p\nis. */ package p; import \"a\"; type a int\nvar b, _, c = 1, 2, 3; func d() {}\n\nvar _ = 1\n\nvar ()\n\nconst (\n\te = iota // e\n\tf\n)",
 		"package p\n\n/* a is. */ /* it\nis */\nfunc a[T any](x func(y int) struct{ z T }) (b map[string]T, err error)\n\nfunc (t *T[K, V]) m() {}\nfunc (/* none */ T) n() {}\nfunc (t ***T) o() {}\n",
+		"package p\n\nfunc (\n\tt *T,\n) m() {}\n\nfunc (t *(T)) n() {}\n\nfunc ((T[K])) o() {}\n",
 	}
 	written := len(sources)
 	for _, root := range []string{"..", filepath.Join(build.Default.GOROOT, "src", "go"), filepath.Join(build.Default.GOROOT, "src", "net")} {
@@ -163,6 +164,8 @@ func receiverOf(f *ast.FuncDecl) string {
 	for {
 		switch t := at.(type) {
 		case *ast.StarExpr:
+			at = t.X
+		case *ast.ParenExpr:
 			at = t.X
 		case *ast.IndexExpr:
 			at = t.X

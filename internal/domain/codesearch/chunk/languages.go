@@ -43,7 +43,7 @@ func keywords(types, others string) map[string]bool {
 	return all
 }
 
-// goSyntax is for Go files that do not parse.
+// goSyntax is for Go files that have no outline.
 var goSyntax = syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: []string{"`"}, keywords: keywords("type", "func var const")}
 
 const cModifiers = "static inline extern const volatile constexpr virtual explicit friend typedef unsigned signed public private protected internal abstract final override sealed async partial readonly synchronized native default export declare open data case implicit lazy suspend inner infix operator tailrec external"

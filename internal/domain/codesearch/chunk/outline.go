@@ -138,22 +138,28 @@ func (o *outline) function() {
 
 // receiver passes over the receiver of a method, and returns the name of its type.
 func (o *outline) receiver() (name string) {
-	for o.next(); o.tok != token.RPAREN && !o.failed; o.next() {
+	for depth := 0; !o.failed; o.next() {
 		switch o.tok {
 		case token.IDENT:
 			name = o.text
+		case token.LPAREN:
+			depth++
+		case token.RPAREN:
+			if depth--; depth == 0 {
+				o.next()
+				return name
+			}
 		case token.LBRACK:
 			o.next()
 			if o.rest(); o.tok != token.RBRACK {
 				o.failed = true
 			}
-		case token.MUL, token.LPAREN:
+		case token.MUL, token.COMMA, token.PERIOD:
 		default:
 			o.failed = true
 		}
 	}
-	o.next()
-	return name
+	return ""
 }
 
 // general cuts before a declaration of types, constants or variables, and before each

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"countersign.dev/internal/domain/codesearch/linguist"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"countersign.dev/internal/domain/codesearch/linguist"
 )
 
 // put writes a file that was changed long ago.

@@ -64,12 +64,11 @@ func merge(meta Meta, entries []Entry) *merger {
 	return m
 }
 
-// takeOver begins with the terms of an analyser that has done its work, so that these
-// are not looked up again.
+// takeOver begins with the terms of an analyser, so that these are not looked up again.
 func (m *merger) takeOver(entries []Entry) {
 	for i := range entries {
 		if a, ok := entries[i].terms.(*analyser); ok {
-			m.terms, m.lists = a.names, make([]list, a.names.Len())
+			m.terms, m.lists = a.names.Clone(), make([]list, a.names.Len())
 			m.table, m.known = a, make([]uint32, a.names.Len())
 			for n := range m.known {
 				m.known[n] = uint32(n) + 1

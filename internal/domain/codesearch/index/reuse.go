@@ -1,8 +1,9 @@
 package index
 
 import (
-	"countersign.dev/internal/domain/codesearch/linguist"
 	"time"
+
+	"countersign.dev/internal/domain/codesearch/linguist"
 )
 
 // reusable is an index whose files an update may take over. A nil one has none.

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"countersign.dev/internal/domain/codesearch/linguist"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"countersign.dev/internal/domain/codesearch/linguist"
 )
 
 // updated is the index of a folder after an update at a time.

@@ -2,6 +2,8 @@
 // and for each of its words those that it is found by.
 package intern
 
+import "slices"
+
 // Table numbers texts from 0 on, in the order in which they come first. The zero value is
 // empty, and for one goroutine.
 type Table struct {
@@ -24,6 +26,13 @@ func (t *Table) Number(text []byte) (n uint32, known bool) {
 func (t *Table) Text(n uint32) []byte {
 	text, _ := t.numbers.record(t.records[n])
 	return text
+}
+
+// Clone returns a table with the same texts, to which others can be added.
+func (t *Table) Clone() Table {
+	n := t.numbers
+	n.slots, n.records = slices.Clone(n.slots), slices.Clip(n.records)
+	return Table{n, slices.Clip(t.records)}
 }
 
 // Len is how many texts there are.

@@ -20,6 +20,13 @@ func TestTextsKeepTheirNumbers(t *testing.T) {
 	if table.Len() != texts || string(table.Text(0)) != "0" || string(table.Text(texts-1)) != text(texts-1) {
 		t.Errorf("%d texts, %q, %q", table.Len(), table.Text(0), table.Text(texts-1))
 	}
+	clone := table.Clone()
+	if n, known := clone.Number([]byte("other")); int(n) != texts || known {
+		t.Errorf("in a clone another text has number %d, %t", n, known)
+	}
+	if n, known := clone.Number([]byte(text(7))); n != 7 || !known {
+		t.Errorf("in a clone a text has number %d, %t", n, known)
+	}
 	if n, known := table.Number(nil); int(n) != texts || known || len(table.Text(n)) != 0 {
 		t.Errorf("the empty text: %d, %t", n, known)
 	}

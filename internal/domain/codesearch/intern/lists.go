@@ -103,7 +103,7 @@ func (l *Lists) add(key Key, numbers []uint32) (at uint32) {
 	if l.texts == 0 {
 		l.records = make([]byte, firstRecord)
 	}
-	if len(l.records) > math.MaxUint32 {
+	if uint64(len(l.records)) > math.MaxUint32 {
 		panic("intern: texts of more than 4 GB")
 	}
 	at = uint32(len(l.records))
@@ -124,7 +124,7 @@ func (l *Lists) record(at uint32) (text []byte, list List) {
 	size, n := binary.LittleEndian.Uint32(r), binary.LittleEndian.Uint32(r[4:])
 	r = r[lengths:]
 	list, r = List(r[:4*n:4*n]), r[4*n:]
-	return r[:size], list
+	return r[:size:size], list
 }
 
 // fill takes a free slot.

@@ -31,7 +31,10 @@ type sense struct {
 	code  []string // stems of the words that code has for it
 }
 
-// general is the thesaurus of [thesaurusText]. It is read when it is first asked, in about 60 ms.
+// Prepare reads the thesaurus, which takes about 60 ms and is else done for the first question.
+func Prepare() { general() }
+
+// general is the thesaurus of [thesaurusText].
 var general = sync.OnceValue(func() *thesaurus { return newThesaurus(thesaurusText) })
 
 func newThesaurus(text string) *thesaurus {

@@ -30,9 +30,9 @@ func Next(src []byte, from int) (start, end int) {
 }
 
 // Terms returns the terms of one word: the word itself in lower case when it has
-// several parts, then the term of each part that has one.
+// several parts, then the term of each part that has one. Decimal numbers have none.
 func Terms(word string) []string {
-	if len(word) > MaxWord {
+	if len(word) > MaxWord || IsNumber(word) {
 		return nil
 	}
 	parts := Split(word)
@@ -51,8 +51,8 @@ func Terms(word string) []string {
 // Term returns the stem of a part, and whether that is a term: decimal numbers, short
 // hexadecimal ones and single characters are none.
 func Term(part string) (term string, ok bool) {
-	if hexadecimal(part) {
-		term = Whole(part)
+	if number, ok := hexadecimal(part); ok {
+		term = Whole(number)
 		return term, len(term) >= minHexadecimal
 	}
 	term = Stem(part)
@@ -68,7 +68,7 @@ func Split(word string) []string { return AppendSplit(nil, word) }
 
 // AppendSplit appends the parts of an identifier: see [Split].
 func AppendSplit(parts []string, word string) []string {
-	if hexadecimal(word) {
+	if _, ok := hexadecimal(word); ok {
 		return append(parts, word)
 	}
 	start, before, last := 0, rune(0), rune(0)
@@ -118,11 +118,18 @@ const (
 	minHashDigits  = 3
 )
 
-// hexadecimal reports whether a word is a number that begins with 0x, or a long one with
-// digits and letters.
-func hexadecimal(word string) bool {
+// suffixes are what hexadecimal numbers end with that say their type.
+var suffixes = map[string]bool{
+	"": true, "u": true, "l": true, "ul": true, "lu": true, "ll": true, "ull": true, "llu": true, "n": true,
+	"u8": true, "u16": true, "u32": true, "u64": true, "u128": true, "usize": true, "i8": true, "i16": true, "i32": true, "i64": true, "i128": true, "isize": true,
+}
+
+// hexadecimal returns a hexadecimal number without its type, and whether a word is one: it
+// begins with 0x, or is long and has digits and letters.
+func hexadecimal(word string) (number string, ok bool) {
 	if len(word) > 1 && word[0] == '0' && word[1]|0x20 == 'x' {
-		return true
+		suffix := strings.TrimLeft(word[2:], "0123456789abcdefABCDEF_")
+		return strings.TrimSuffix(word, suffix), suffixes[strings.ToLower(suffix)]
 	}
 	digits := 0
 	for i := range len(word) {
@@ -130,10 +137,10 @@ func hexadecimal(word string) bool {
 		case '0' <= c && c <= '9':
 			digits++
 		case c|0x20 < 'a' || c|0x20 > 'f':
-			return false
+			return "", false
 		}
 	}
-	return len(word) >= minHash && digits >= minHashDigits && digits < len(word)
+	return word, len(word) >= minHash && digits >= minHashDigits && digits < len(word)
 }
 
 // Stem returns the stem of one part, in lower case.
@@ -154,10 +161,10 @@ func ascii(text string) bool {
 	return true
 }
 
-// IsNumber reports whether a text is a decimal number, which has no terms.
+// IsNumber reports whether a text is a decimal number, with or without underscores.
 func IsNumber[text string | []byte](t text) bool {
 	for i := range len(t) {
-		if t[i] < '0' || t[i] > '9' {
+		if (t[i] < '0' || t[i] > '9') && t[i] != '_' {
 			return false
 		}
 	}

@@ -21,17 +21,23 @@ func TestTerms(t *testing.T) {
 		"20240102_users":    "20240102users user",
 		"Überprüfung":       "überprüfung",
 
-		"0x80070005":   "0x80070005",
-		"0XCAFE_BABE":  "0xcafebabe",
-		"0x1F600":      "0x1f600",
-		"0xff":         "",
-		"0x":           "",
-		"include0x":    "include0x includ",
-		"5973719e":     "5973719e",
-		"5973719E":     "5973719e",
-		"face2face":    "face2face face2 face",
-		"deadbeef":     "deadbeef",
-		"1234567890ab": "1234567890ab",
+		"0x80070005":      "0x80070005",
+		"0XCAFE_BABE":     "0xcafebabe",
+		"0x1F600":         "0x1f600",
+		"0xff":            "",
+		"0x80070005L":     "0x80070005",
+		"0x7fff0000u":     "0x7fff0000",
+		"0x8000_0000_u32": "0x80000000",
+		"0xProject":       "0xproject project",
+		"1_000_000":       "",
+		"__":              "",
+		"0x":              "",
+		"include0x":       "include0x includ",
+		"5973719e":        "5973719e",
+		"5973719E":        "5973719e",
+		"face2face":       "face2face face2 face",
+		"deadbeef":        "deadbeef",
+		"1234567890ab":    "1234567890ab",
 
 		strings.Repeat("a", MaxWord):   strings.Repeat("a", MaxWord),
 		strings.Repeat("a", MaxWord+1): "",
@@ -59,7 +65,7 @@ func FuzzTerms(f *testing.F) {
 			return
 		}
 		for _, term := range Terms(word) {
-			if term == "" || IsNumber(term) && len(parts) == 1 {
+			if term == "" || IsNumber(term) {
 				t.Errorf("%q of %q is no term", term, word)
 			}
 		}
