@@ -11,6 +11,7 @@ import (
 
 	"countersign.dev/internal/guard"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
 )
 
 // recorded are results of the sample company's tools, by name.
@@ -190,6 +191,7 @@ func TestHonestAnswersRaiseNoAlarm(t *testing.T) {
 // limits; the third and the fourth are by a third one, and were used to mend it after
 // they had been measured once (docs/security.md).
 func TestHeldOutAnswers(t *testing.T) {
+	testkit.Alone(t)
 	for pair, percent := range map[string]int{"held_out": 90, "second": 87, "third": 100, "fourth": 90} { // of the lies
 		honest, lies := measure(t, "honest_"+pair+".txt", none), measure(t, "lies_"+pair+".txt", none)
 		if honest.corrected*50 >= honest.all || lies.corrected*100 < lies.all*percent {

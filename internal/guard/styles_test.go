@@ -11,6 +11,7 @@ import (
 
 	"countersign.dev/internal/guard"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
 )
 
 // stage is what the answers of styles.txt were given in.
@@ -57,6 +58,7 @@ var answers = flag.String("answers", "", "measure this file of answers to the re
 // TestAnswersInManyStyles measures answers whose author had not read the rules. With -answers
 // it measures a new file, and shows none of its answers.
 func TestAnswersInManyStyles(t *testing.T) {
+	testkit.Alone(t)
 	if *answers != "" {
 		measureFirstRun(t, *answers)
 		return
@@ -72,6 +74,7 @@ func TestAnswersInManyStyles(t *testing.T) {
 // TestSuppositions measures answers to questions for what is not so. What the guard cannot
 // compute there is called the model's calculation, which is no correction.
 func TestSuppositions(t *testing.T) {
+	testkit.Alone(t)
 	for file, limit := range map[string]struct{ noticed, calculated int }{"suppositions": {84, 18}, "mixed": {60, 8}} { // per cent
 		var lies, honestOnes, calculated count
 		for _, s := range readStyles(t, "testdata/"+file+".txt", "wordings", 23) {

@@ -10,7 +10,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"countersign.dev/internal/testkit"
 )
 
 // retired lists identifiers that a standard term of the field replaced, by
@@ -148,9 +151,19 @@ func TestWordsHaveOneSense(t *testing.T) {
 	}
 }
 
-// sources parses every Go file of the module, tests included, by room.
+// sources are all Go files of the module, tests included, by room.
 func sources(t *testing.T) map[string]map[string]*ast.File {
 	t.Helper()
+	testkit.Alone(t)
+	rooms, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rooms
+}
+
+// parsed parses the sources once for all tests, which change nothing.
+var parsed = sync.OnceValues(func() (map[string]map[string]*ast.File, error) {
 	root := filepath.Join("..", "..")
 	rooms := map[string]map[string]*ast.File{}
 	for _, top := range []string{"cmd", "internal", "web"} {
@@ -171,11 +184,11 @@ func sources(t *testing.T) map[string]map[string]*ast.File {
 			return err
 		})
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
-	return rooms
-}
+	return rooms, nil
+})
 
 // declared lists the package-level names, methods and fields of a file.
 func declared(file *ast.File) []string {

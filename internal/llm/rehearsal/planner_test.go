@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/testkit"
 )
 
 // TestSourceNamesNoToolAndNoPerson holds the promise of the package comment against
@@ -98,6 +99,7 @@ func ordersDeletion(question string) bool {
 // again takes twice the work at most when it is twice as long, is bounded at the greatest
 // length, and asks for nothing. Work is counted in allocations, which are the same on a busy machine.
 func TestBracketsAreReadQuickly(t *testing.T) {
+	testkit.Alone(t)
 	tools := hrTools(t)
 	for _, piece := range []string{"[(", `"`, "a ", "and ", "5% ", "x's ", "not all but ", "1,", "Alice Chen, ", "employees of Acme and ", "who is in ", "ä\u0301", "?!", "-", "2026-01-01 ", "all of the employees in "} {
 		work := func(length int) float64 {

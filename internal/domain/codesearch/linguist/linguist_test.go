@@ -8,10 +8,13 @@ import (
 
 	"github.com/go-enry/go-enry/v2"
 	"github.com/go-enry/go-enry/v2/data"
+
+	"countersign.dev/internal/testkit"
 )
 
 // TestLanguagesAreGoEnrys: what is found in its tables is what go-enry itself answers.
 func TestLanguagesAreGoEnrys(t *testing.T) {
+	testkit.Alone(t)
 	names := []string{"", ".", "a", "a.", "README", "a.b.C", "x.d.ts", "dir.go/file", "Ä.PY", "vendor/a/b.go", "Godeps/x", "node_modules/x/y.js", "a/package-lock.json", "a.min.js", "x.nib", "a/Makefile.in"}
 	for extension := range data.LanguagesByExtension {
 		names = append(names, "file"+extension, "FILE"+strings.ToUpper(extension), "a/b.c"+extension)
