@@ -3,6 +3,7 @@ package chunk
 import (
 	"bytes"
 	"slices"
+	"sync"
 )
 
 // The sizes of chunks, in lines.
@@ -24,12 +25,15 @@ type Chunk struct {
 
 // Of divides a file. language is a name as go-enry has it, such as "Go" or "C++".
 func Of(language string, src []byte) []Chunk {
-	lines := startsOf(src)
+	memory := memories.Get().(*memory) // nothing else is in the pool
+	defer memories.Put(memory)
+	memory.lines = appendStarts(memory.lines[:0], src)
+	lines := memory.lines
 	var cuts []cut
 	switch s, known := syntaxes[language]; {
 	case language == "Go":
 		var ok bool
-		if cuts, ok = goCuts(src); !ok {
+		if cuts, ok = memory.goCuts(src); !ok {
 			cuts = scan(&goSyntax, src, lines)
 		}
 	case known:
@@ -40,9 +44,17 @@ func Of(language string, src []byte) []Chunk {
 	return assemble(src, lines, cuts)
 }
 
-// startsOf returns the offset of each line, and the end of the file.
-func startsOf(src []byte) []int {
-	starts := make([]int, 1, len(src)/32+2)
+// memory is used for one file after the other: most of what is made of each is not kept.
+type memory struct {
+	lines        []int
+	declarations []byte
+}
+
+var memories = sync.Pool{New: func() any { return new(memory) }}
+
+// appendStarts appends the offset of each line, and the end of the file.
+func appendStarts(starts []int, src []byte) []int {
+	starts = append(starts, 0)
 	for i := 0; i < len(src); {
 		n := bytes.IndexByte(src[i:], '\n')
 		if n < 0 {

@@ -7,19 +7,19 @@ import (
 
 // goCuts cuts Go source at its declarations. ok is false for a file that has anything
 // else outside of them.
-func goCuts(src []byte) (cuts []cut, ok bool) {
-	if cuts, ok = outlined(withoutBodies(src)); !ok {
+func (m *memory) goCuts(src []byte) (cuts []cut, ok bool) {
+	m.declarations = appendDeclarations(m.declarations[:0], src)
+	if cuts, ok = outlined(m.declarations); !ok {
 		cuts, ok = outlined(src)
 	}
 	return cuts, ok
 }
 
-// withoutBodies is a source with the same lines, where the bodies of functions and types and
+// appendDeclarations appends a source with the same lines, where the bodies of functions and types and
 // the elements of variables are left out: to read them takes most of the time, and only the
 // names and lines of declarations count. A body ends at the first line that is a closing brace
 // alone, as gofmt has it. Where that line is in a raw string, the rest has no outline.
-func withoutBodies(src []byte) []byte {
-	declarations := make([]byte, 0, len(src)/2)
+func appendDeclarations(declarations, src []byte) []byte {
 	for len(src) > 0 {
 		end := bytes.IndexByte(src, '\n')
 		if end < 0 {

@@ -50,12 +50,12 @@ func TestDeclarationsAreCutAsParsed(t *testing.T) {
 	}
 	for i, src := range sources {
 		want, parses := parsed([]byte(src))
-		if got, ok := goCuts([]byte(src)); (parses || i < written) && (!ok || !reflect.DeepEqual(got, want)) {
+		if got, ok := new(memory).goCuts([]byte(src)); (parses || i < written) && (!ok || !reflect.DeepEqual(got, want)) {
 			t.Errorf("%t, %+v; parsed: %+v:\n%s", ok, got, want, src)
 		}
 	}
 	for i, left := range map[int]string{0: "\tb()", 7: "\t{1},\ta int\tm()"} {
-		if n := len(withoutBodies([]byte(sources[i]))); n != len(sources[i])-len(left) {
+		if n := len(appendDeclarations(nil, []byte(sources[i]))); n != len(sources[i])-len(left) {
 			t.Errorf("%d bytes are left of\n%s", n, sources[i])
 		}
 	}

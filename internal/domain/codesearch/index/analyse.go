@@ -103,7 +103,9 @@ func (a *analyser) file(f File, src []byte) Entry {
 	f.Size, f.hash = len(src), hashOf(src)
 	e := Entry{File: f, text: a.compressed(src), terms: a}
 	a.posts = a.posts[:0]
-	for _, c := range chunk.Of(f.Language, src) {
+	chunks := chunk.Of(f.Language, src)
+	e.pieces = make([]piece, 0, len(chunks))
+	for _, c := range chunks {
 		p := piece{definitions: c.Definitions, Chunk: Chunk{Line: int32(c.Line), Last: int32(c.Last), Start: int32(c.Start), End: int32(c.End)}}
 		p.Words = int32(a.words(src[c.Start:c.End], c.Doc))
 		for _, d := range c.Definitions {

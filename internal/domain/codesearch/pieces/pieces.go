@@ -18,17 +18,20 @@ var ErrDamaged = errors.New("a compressed text is damaged")
 
 // Pack appends a packed text.
 func Pack(packed, text []byte) []byte {
-	block := make([]byte, s2.MaxEncodedLen(min(len(text), Size)))
 	for {
 		piece := text[:min(len(text), Size)]
 		text = text[len(piece):]
-		encoded := s2.Encode(block, piece)
+		packed = slices.Grow(packed, maxLength+s2.MaxEncodedLen(len(piece)))
+		encoded := s2.Encode(packed[len(packed)+maxLength:cap(packed)], piece) // in the memory behind the length, before which it moves
 		packed = append(binary.AppendUvarint(packed, uint64(len(encoded))), encoded...)
 		if len(text) == 0 {
 			return packed
 		}
 	}
 }
+
+// maxLength is how many bytes the length of a piece has at most.
+const maxLength = binary.MaxVarintLen32
 
 // next returns the first piece of a packed text, how long it is, and what is after it.
 func next(packed []byte) (piece []byte, length int, rest []byte, err error) {
