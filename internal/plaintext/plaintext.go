@@ -172,9 +172,10 @@ func letterAt(text []rune, i int) bool {
 }
 
 // selects reports whether the variation selector at i chooses a form of the
-// character before it: of a symbol as text or emoji, or of a Chinese character.
+// character before it: of a symbol as text or emoji, or of a Chinese character. A blank
+// has no form: it is escaped, and a selector after it would be invisible.
 func selects(text []rune, i int) bool {
-	if i == 0 {
+	if i == 0 || unicode.Is(blank, text[i-1]) {
 		return false
 	}
 	before := text[i-1]
