@@ -71,10 +71,9 @@ func (noReceipts) Of(context.Context, confirm.ID) (tool.ReceiptStore, bool, erro
 	return nil, false, nil
 }
 
-// Ready checks that an index can be read, and prepares what the first question would wait
-// for. Everyone may ask for it: its error names no repository.
+// Ready checks that an index can be read. Everyone may ask for it: its error names no
+// repository.
 func (s *Server) Ready(ctx context.Context) error {
-	query.Prepare()
 	indexed, unreadable, err := s.indexed(ctx)
 	switch {
 	case err != nil || indexed > 0:
@@ -85,8 +84,10 @@ func (s *Server) Ready(ctx context.Context) error {
 	return errNotIndexed.New("No repository is indexed.")
 }
 
-// indexed is how many repositories have an index, and which have one that cannot be read.
+// indexed is how many repositories have an index, and which have one that cannot be read. It
+// opens the indexes, and prepares what the first question after a health check would wait for.
 func (s *Server) indexed(ctx context.Context) (n int, unreadable []Missing, err error) {
+	query.Prepare()
 	names := s.names(func(Repository) bool { return true })
 	all, err := s.store.Describe(ctx, names)
 	for i, d := range all {
