@@ -1,0 +1,40 @@
+package index
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/domain/codesearch/intern"
+)
+
+// TestPayloadsSayWhereTermsAre: in the comment of a declaration, in its name, in that of its
+// type, and how often in all, however many words a chunk has.
+func TestPayloadsSayWhereTermsAre(t *testing.T) {
+	var filler strings.Builder
+	for i := range 3 * intern.Batch {
+		fmt.Fprintf(&filler, "\tq%c%cz", 'a'+i/26, 'a'+i%26)
+		if i%6 == 0 { // too many lines to be joined with the head of the file
+			filler.WriteByte('\n')
+		}
+	}
+	src := "package p\n\n// verify reads a token once.\nfunc (c *Cursor) Verify(token string) {\n\t// token" + "\n" + filler.String() + "\n\tseal(token, sealed)\n}\n"
+	a := new(analyser)
+	e := a.file(File{Path: "p.go", Language: "Go"}, []byte(src))
+	got := map[string]Payload{}
+	for _, p := range e.posts {
+		got[string(a.text(p.term))] |= p.payload
+	}
+	for term, want := range map[string]Payload{
+		"verifi": InDoc | InName | 2, "onc": InDoc | 1, "token": InDoc | 4, "cursor": InOwner | 1, "seal": 2, "string": 1, "qaaz": 1, "qhjz": 1,
+	} {
+		if got[term] != want {
+			t.Errorf("%s: %#x, not %#x", term, got[term], want)
+		}
+	}
+	if words := 3*intern.Batch + len(strings.Fields("verify reads a token once func c Cursor Verify token string token seal token sealed")); len(e.pieces) != 2 || int(e.pieces[1].Words) != words {
+		t.Errorf("%d chunks, of which one has %d words, want %d; terms %q", len(e.pieces), e.pieces[1].Words, words, slices.Sorted(maps.Keys(got)))
+	}
+}
