@@ -152,7 +152,7 @@ func (a *analyser) count(src []byte, flag Payload) (n int) {
 				break
 			}
 			n++
-			if word := src[start:at]; len(word) > 1 && len(word) <= words.MaxWord && !words.IsNumber(word) {
+			if word := src[start:at]; words.HasTerms(word) {
 				keys = append(keys, intern.KeyOf(word))
 			}
 		}
@@ -176,6 +176,9 @@ func (a *analyser) mark(name string, flag Payload) {
 	for i := 0; i < len(name); {
 		start, end := words.Next([]byte(name), i)
 		i = end
+		if !words.HasTerms(name[start:end]) {
+			continue
+		}
 		terms := a.termsOf(intern.KeyOf([]byte(name[start:end])))
 		for i := range terms.Len() {
 			*a.payload(terms.At(i)) |= flag
@@ -192,11 +195,8 @@ func (a *analyser) payload(term uint32) *Payload {
 	return p
 }
 
-// termsOf returns the numbers of a word's terms.
+// termsOf returns the numbers of the terms that [words.Terms] has for a word that has some.
 func (a *analyser) termsOf(word intern.Key) intern.List {
-	if len(word.Text) > words.MaxWord {
-		return nil
-	}
 	if terms, known := a.known.Find(word); known {
 		return terms
 	}

@@ -29,10 +29,16 @@ func Next(src []byte, from int) (start, end int) {
 	return start, end
 }
 
+// HasTerms reports whether a word may have terms: long ones are data, and single bytes and
+// decimal numbers are everywhere.
+func HasTerms[text string | []byte](word text) bool {
+	return len(word) > 1 && len(word) <= MaxWord && !IsNumber(word)
+}
+
 // Terms returns the terms of one word: the word itself in lower case when it has
 // several parts, then the term of each part that has one. Decimal numbers have none.
 func Terms(word string) []string {
-	if len(word) > MaxWord || IsNumber(word) {
+	if !HasTerms(word) {
 		return nil
 	}
 	parts := Split(word)
