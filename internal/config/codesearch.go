@@ -47,7 +47,7 @@ func (s *CodeSearch) problems() (problems []string) {
 		problems = append(problems, "codesearch.embeddings needs codesearch.index: a store has no vectors")
 	}
 	problems = append(problems, s.Embeddings.problems()...)
-	seen := map[string]bool{}
+	seen, folders := map[string]bool{}, map[string]bool{}
 	for i, r := range s.Repositories {
 		at := fmt.Sprintf("codesearch.repositories[%d]", i)
 		switch {
@@ -57,10 +57,12 @@ func (s *CodeSearch) problems() (problems []string) {
 			problems = append(problems, at+".path must be absolute")
 		case seen[r.Name]:
 			problems = append(problems, fmt.Sprintf("%s: there are two repositories %q: give one another name", at, r.Name))
+		case folders[filepath.Clean(r.Path)]:
+			problems = append(problems, fmt.Sprintf("%s: there are two repositories of the folder %s", at, r.Path))
 		case strings.TrimSpace(r.Name) != r.Name || len(r.Name) > 100:
 			problems = append(problems, at+".name must have no spaces around it, and 100 characters at most")
 		}
-		seen[r.Name] = true
+		seen[r.Name], folders[filepath.Clean(r.Path)] = true, true
 	}
 	return problems
 }

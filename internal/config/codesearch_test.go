@@ -42,3 +42,19 @@ func TestIndexesAreInOnePlace(t *testing.T) {
 		}
 	}
 }
+
+// TestRepositoriesDiffer in name and folder: one folder under two names would be seen by those who may see either.
+func TestRepositoriesDiffer(t *testing.T) {
+	for _, c := range []struct {
+		all  []CodeRepository
+		good bool
+	}{
+		{[]CodeRepository{{Path: "/srv/a", Name: "a"}, {Path: "/srv/b", Name: "b"}, {Path: "/srv/b/c", Name: "c"}}, true},
+		{[]CodeRepository{{Path: "/srv/a", Name: "a"}, {Path: "/srv/b", Name: "a"}}, false},
+		{[]CodeRepository{{Path: "/srv/a", Name: "a"}, {Path: "/srv/b/../a/", Name: "b"}}, false},
+	} {
+		if problems := (&CodeSearch{Index: "/var/code", Repositories: c.all}).problems(); len(problems) == 0 != c.good {
+			t.Errorf("%+v: %v", c.all, problems)
+		}
+	}
+}

@@ -331,6 +331,33 @@ func TestDamageLeavesTheOldIndexServed(t *testing.T) {
 	}
 }
 
+// TestIndexOfAnotherFolderIsNotSearched: who may see a repository is said of its folder. A server that was
+// started goes on with the index of its own; a new one has none until that is made.
+func TestIndexOfAnotherFolderIsNotSearched(t *testing.T) {
+	o := two(t)
+	mine, closed := o.Repositories[0], o.Repositories[0]
+	closed.Path = t.TempDir()
+	write(t, closed.Path, "seal.go", "package seal\n\n// Seal is nobody's business.\nfunc Seal() {}\n")
+	_, before := served(t, o)
+	before.search(`{"query":"seal"}`)
+	indexInto(t, o, closed, time.Now())
+	_, after := served(t, o)
+	if rows, _ := before.search(`{"query":"seal"}`); len(rows) == 0 || strings.Contains(fmt.Sprint(rows), "business") {
+		t.Errorf("the server from before: %v", rows)
+	}
+	o.Repositories = o.Repositories[:1]
+	_, alone := served(t, o)
+	for _, d := range []harness{after, alone} {
+		if answer := d.raw("search_code", `{"query":"seal"}`); !strings.Contains(answer, "The index of indexed cannot be read: the index was made of another folder than the one that is configured.") {
+			t.Error(answer)
+		}
+	}
+	indexInto(t, o, mine, time.Now())
+	if rows, _ := alone.search(`{"query":"seal"}`); len(rows) == 0 {
+		t.Error("nothing is found when the right folder is indexed")
+	}
+}
+
 // TestHealthSaysHowMuchIsIndexed: none, some, all.
 func TestHealthSaysHowMuchIsIndexed(t *testing.T) {
 	o := two(t)

@@ -19,7 +19,7 @@ type folder struct {
 func newFolder(path string, all []Repository, meaning *embed.Searcher) *folder {
 	f := &folder{repositories: map[string]*repository{}, meaning: meaning}
 	for _, r := range all {
-		f.repositories[r.Name] = &repository{file: index.FileOf(path, r.Name)}
+		f.repositories[r.Name] = &repository{file: index.FileOf(path, r.Name), folder: r.Path}
 	}
 	return f
 }

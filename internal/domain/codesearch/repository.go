@@ -1,6 +1,8 @@
 package codesearch
 
 import (
+	"errors"
+	"path/filepath"
 	"sync"
 
 	"countersign.dev/internal/access"
@@ -18,7 +20,8 @@ type Repository struct {
 
 // repository is one repository's index file, opened when it is needed.
 type repository struct {
-	file string
+	file   string
+	folder string // that it must be an index of
 
 	mu      sync.Mutex
 	current *handle
@@ -40,7 +43,7 @@ func (r *repository) acquire() (*handle, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.current == nil || !r.current.Current() {
-		ix, err := index.Open(r.file)
+		ix, err := r.open()
 		if begins := err != nil && !r.failing; begins && r.current != nil && r.failed != nil {
 			r.failed(err)
 		}
@@ -54,6 +57,20 @@ func (r *repository) acquire() (*handle, error) {
 	}
 	r.current.users++
 	return r.current, nil
+}
+
+// errOtherFolder is the error of an index whose repository's name had another folder when it was
+// made: who may see the one may not see the other.
+var errOtherFolder = errors.New("the index was made of another folder than the one that is configured. Build it again with `countersign index`")
+
+// open opens the index of the repository's folder.
+func (r *repository) open() (*index.Index, error) {
+	ix, err := index.Open(r.file)
+	if err != nil || filepath.Clean(ix.Meta.Root) == filepath.Clean(r.folder) {
+		return ix, err
+	}
+	_ = ix.Close()
+	return nil, errOtherFolder
 }
 
 // replace makes an index the current one. The mutex is held.

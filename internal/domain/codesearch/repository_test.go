@@ -21,7 +21,7 @@ func TestIndexInUseIsOpen(t *testing.T) {
 		}
 	}
 	update("package before\n")
-	r := &repository{file: file}
+	r := &repository{file: file, folder: root + "/"}
 	acquired := func() *handle {
 		t.Helper()
 		h, err := r.acquire()

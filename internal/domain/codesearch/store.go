@@ -87,7 +87,7 @@ func notIndexed(missing []Missing) error {
 // shown is what everyone may read of why an index cannot be read: other texts may name
 // folders.
 func shown(err error) string {
-	if errors.Is(err, index.ErrVersion) || errors.Is(err, index.ErrDamaged) {
+	if errors.Is(err, index.ErrVersion) || errors.Is(err, index.ErrDamaged) || errors.Is(err, errOtherFolder) {
 		return ": " + err.Error()
 	}
 	return ""

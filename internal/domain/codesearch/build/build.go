@@ -88,12 +88,26 @@ func (o *Options) chosen() ([]Repository, error) {
 		if i := slices.IndexFunc(o.Known, func(r Repository) bool { return filepath.Clean(r.Path) == path }); i >= 0 {
 			one = o.Known[i]
 		}
-		if o.together() && slices.ContainsFunc(all, func(r Repository) bool { return r.Name == one.Name && r.Path != one.Path }) {
-			return nil, fmt.Errorf("two of the folders are called %s, and one index would replace the other: give them names in codesearch.repositories", one.Name)
+		if err := o.distinct(all, one); err != nil {
+			return nil, err
 		}
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// distinct returns an error where the index of a folder would replace that of another one: of one before it,
+// or of a configured one, who may see which would see this one, too.
+func (o *Options) distinct(before []Repository, one Repository) error {
+	other := func(r Repository) bool { return r.Name == one.Name && r.Path != one.Path }
+	switch {
+	case !o.together():
+	case slices.ContainsFunc(before, other):
+		return fmt.Errorf("two of the folders are called %s, and one index would replace the other: give them names in codesearch.repositories", one.Name)
+	case slices.ContainsFunc(o.Known, other):
+		return fmt.Errorf("%s is called as another folder is in codesearch.repositories, %s, whose index it would replace: give it a name of its own there", one.Path, one.Name)
+	}
+	return nil
 }
 
 // together reports whether all indexes are in one place.
@@ -133,7 +147,7 @@ func (o *Options) update(ctx context.Context, all []Repository, known []failures
 			continue
 		}
 		bar := newBar(o.Err, r.Name, first)
-		report, err := o.index(ctx, index.Source{Name: r.Name, Root: r.Path}, index.Options{Progress: bar.show, Settled: !first})
+		report, err := o.index(ctx, o.source(r), index.Options{Progress: bar.show, Settled: !first})
 		bar.end()
 		if err == nil && o.Embeddings.On() && o.Store == nil && !known[i].embeddings.paused() {
 			o.embed(ctx, r, &known[i].embeddings, first)
@@ -152,6 +166,17 @@ func (o *Options) update(ctx context.Context, all []Repository, known []failures
 		}
 	}
 	return failed
+}
+
+// source is what is indexed of a repository. A configured one inside of it is not: others may see that.
+func (o *Options) source(r Repository) index.Source {
+	s := index.Source{Name: r.Name, Root: r.Path}
+	for _, other := range o.Known {
+		if inside, err := filepath.Rel(r.Path, other.Path); err == nil && inside != "." && filepath.IsLocal(inside) {
+			s.Without = append(s.Without, filepath.ToSlash(inside))
+		}
+	}
+	return s
 }
 
 // index updates one index.

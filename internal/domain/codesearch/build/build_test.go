@@ -86,6 +86,51 @@ func TestFoldersOfOneNameAreRefused(t *testing.T) {
 	}
 }
 
+// TestFolderNamedAsAConfiguredOneIsRefused: its index would be searched by those who may see the other.
+func TestFolderNamedAsAConfiguredOneIsRefused(t *testing.T) {
+	root := t.TempDir()
+	open, closed := filepath.Join(root, "open/platform"), filepath.Join(root, "closed/platform")
+	for _, folder := range []string{open, closed} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := Options{Known: []Repository{{"platform", open + "/"}}, Folders: []string{closed}, Folder: t.TempDir(), Out: io.Discard, Err: io.Discard}
+	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), closed+" is called as another folder is in codesearch.repositories, platform") {
+		t.Error(err)
+	}
+	o.Folders = []string{open}
+	if err := Run(t.Context(), o); err != nil {
+		t.Errorf("the configured one: %v", err)
+	}
+}
+
+// TestConfiguredFolderIsOfItsOwnRepositoryAlone, and not of one that it is inside of, who may see which may not
+// see it.
+func TestConfiguredFolderIsOfItsOwnRepositoryAlone(t *testing.T) {
+	root, folder := t.TempDir(), t.TempDir()
+	inner := filepath.Join(root, "teams/pay")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, root, "open.go", "package open\n")
+	write(t, inner, "pay.go", "package pay\n")
+	o := Options{Known: []Repository{{"all", root}, {"pay", inner + "/"}}, Folder: folder, Out: io.Discard, Err: io.Discard}
+	if err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"all": "open.go", "pay": "pay.go"} {
+		ix, err := index.Open(index.FileOf(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ix.Close()
+		if len(ix.Files) != 1 || ix.Files[0].Path != want {
+			t.Errorf("%s: %+v", name, ix.Files)
+		}
+	}
+}
+
 // TestIndexesAreBesideTheirFolders where no place for all is named: those of folders of one
 // name, too.
 func TestIndexesAreBesideTheirFolders(t *testing.T) {

@@ -40,8 +40,11 @@ func (p *Patterns) Add(folder string, text []byte) {
 	}
 	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		if !bytes.HasPrefix(line, []byte("#")) {
-			f.patterns = append(f.patterns, parse(line, p.AnyCase))
+		if bytes.HasPrefix(line, []byte("#")) {
+			continue
+		}
+		if one := parse(line, p.AnyCase); one.text != "" { // an empty one matches nothing
+			f.patterns = append(f.patterns, one)
 		}
 	}
 	p.files = slices.DeleteFunc(p.files, func(old file) bool { return !strings.HasPrefix(f.below, old.below) })

@@ -20,7 +20,7 @@ func listed(t testing.TB, folder string) (names []string) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	w, err := walk(t.Context(), root)
+	w, err := walk(t.Context(), root, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,8 @@ import (
 type Source struct {
 	Name string // of the repository, as people see it
 	Root string // its folder
+
+	Without []string // folders inside, by their paths with slashes, that are other sources'
 }
 
 // Options of an update. The zero value is good.
@@ -76,7 +78,7 @@ func Update(ctx context.Context, file string, src Source, o Options) (Report, er
 // alone: those that had to be read are proven by their times in a newer index. One
 // with a time in the future is not: it is read each time, and counts when it changed.
 func (r *Report) Same(before Meta) bool {
-	return r.Read+r.Compared == 0 && r.Commit == before.Commit && r.Remote == before.Remote && r.Skipped == before.Skipped && r.Files == before.Files &&
+	return r.Read+r.Compared == 0 && r.Root == before.Root && r.Commit == before.Commit && r.Remote == before.Remote && r.Skipped == before.Skipped && r.Files == before.Files &&
 		r.Within == before.Within && r.Unproven == before.Unproven && slices.Equal(r.Changed, before.Changed)
 }
 
@@ -101,18 +103,18 @@ func scan(ctx context.Context, src Source, old former, o Options) (Report, []Ent
 	}
 	defer root.Close()
 	head := checkout.At(src.Root)
-	w, err := walk(ctx, root)
+	w, err := walk(ctx, root, src.Without)
 	if err != nil {
-		return Report{}, nil, err
+		return Report{}, nil, fmt.Errorf("%s cannot be indexed: %w", src.Root, err)
 	}
-	u := &update{root: root, head: head, now: o.Now().Truncate(time.Second), old: old, options: o, entries: make([]Entry, len(w.files)), files: w.files, skipped: w.skipped}
+	u := &update{root: root, head: head, moved: old.meta().Root != src.Root, now: o.Now().Truncate(time.Second), old: old, options: o, entries: make([]Entry, len(w.files)), files: w.files, skipped: w.skipped}
 	if err := u.run(ctx); err != nil {
 		return Report{}, nil, err
 	}
 	entries := slices.DeleteFunc(u.entries, func(e Entry) bool { return e.Path == "" })
 	meta := Meta{Name: src.Name, Root: src.Root, Indexed: o.Now().UTC().Truncate(time.Second), Skipped: u.skipped}
 	meta.total(entries)
-	if before := old.meta(); u.read+u.compared == 0 && before.Files == meta.Files && before.Commit == head.Commit && before.Remote == head.Remote && !before.Unproven {
+	if before := old.meta(); u.read+u.compared == 0 && !u.moved && before.Files == meta.Files && before.Commit == head.Commit && before.Remote == head.Remote && !before.Unproven {
 		meta.Commit, meta.Remote, meta.Within, meta.Changed = before.Commit, before.Remote, before.Within, before.Changed
 	} else {
 		meta.compare(ctx, head, entries)
@@ -129,6 +131,7 @@ type update struct {
 	head    checkout.State
 	now     time.Time
 	old     former
+	moved   bool // the old index is of another folder, whose times prove nothing
 	options Options
 	files   []found
 	entries []Entry // by file; without a path: skipped
@@ -197,7 +200,7 @@ func (u *update) entry(a *analyser, f found) (e Entry, reused, ok bool) {
 			ok = false
 		}
 	}()
-	if e, ok := u.old.unchanged(f, func(*File) bool { return proves(u.old.meta().Indexed, f.modified) }); ok {
+	if e, ok := u.old.unchanged(f, func(*File) bool { return !u.moved && proves(u.old.meta().Indexed, f.modified) }); ok {
 		return e, true, true
 	}
 	src, ok := a.read(u.root, f)

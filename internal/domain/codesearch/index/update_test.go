@@ -59,6 +59,32 @@ func TestUpdatedIndexIsAsBuiltAnew(t *testing.T) {
 	}
 }
 
+// TestTimesOfAnotherFolderProveNothing: a file with the path, time and size of one in the folder
+// before is read, and an index that is of that folder is not left as it is.
+func TestTimesOfAnotherFolderProveNothing(t *testing.T) {
+	before, after, file := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "x")
+	long := time.Now().Add(-time.Hour)
+	for root, text := range map[string]string{before: "secret = 1\n", after: "public = 1\n"} {
+		put(t, root, "a.py", text)
+		put(t, root, "b.py", "same = 1\n")
+		for _, name := range []string{"a.py", "b.py"} {
+			if err := os.Chtimes(filepath.Join(root, name), long, long); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	updated(t, file, before, Options{})
+	empty, emptied := t.TempDir(), filepath.Join(t.TempDir(), "empty")
+	updated(t, emptied, t.TempDir(), Options{})
+	if ix := updated(t, emptied, empty, Options{Settled: true}); ix.Meta.Root != empty {
+		t.Errorf("the index of another empty folder stays")
+	}
+	ix := updated(t, file, after, Options{Settled: true})
+	if text, err := ix.Text(&ix.Files[0]); err != nil || string(text) != "public = 1\n" || ix.Meta.Root != after {
+		t.Errorf("%q of %s, %v", text, ix.Meta.Root, err)
+	}
+}
+
 // TestSettledIndexIsWrittenForWhatItSays: one whose files are the same is left as it is,
 // unless its commit, its address or what was skipped is not what it says.
 func TestSettledIndexIsWrittenForWhatItSays(t *testing.T) {

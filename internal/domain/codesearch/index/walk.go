@@ -2,10 +2,12 @@ package index
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -25,16 +27,20 @@ type found struct {
 // leads out of it, without what .gitignore files exclude.
 type walker struct {
 	root     *os.Root
-	within   string // the folder's path in the repository that it is a part of
+	without  []string // folders that are left out
+	within   string   // the folder's path in the repository that it is a part of
 	patterns ignore.Patterns
 	files    []found
 	skipped  int
 }
 
-// walk lists a folder in lexical order. Folders that cannot be read are skipped.
-func walk(ctx context.Context, root *os.Root) (*walker, error) {
-	w := &walker{root: root}
-	w.above(root.Name())
+// walk lists a folder in lexical order. Folders that cannot be read, and those whose patterns cannot,
+// are skipped.
+func walk(ctx context.Context, root *os.Root, without []string) (*walker, error) {
+	w := &walker{root: root, without: without}
+	if err := w.above(root.Name()); err != nil {
+		return nil, err
+	}
 	err := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -55,54 +61,71 @@ func walk(ctx context.Context, root *os.Root) (*walker, error) {
 
 // above adds what the repository excludes that the folder is, or is a part of, unless that
 // excludes the folder itself: somebody has named it.
-func (w *walker) above(folder string) {
+func (w *walker) above(folder string) error {
 	top, within, ok := checkout.Repository(folder)
 	if !ok {
-		return
+		return nil
 	}
 	text, anyCase := checkout.Excludes(top)
 	w.patterns.AnyCase = ignore.AnyCase(anyCase)
 	w.patterns.Add(".", text)
 	for i := range within {
-		w.patterns.Add(path.Join(within[:i]...), gitignore(os.Lstat, os.OpenFile, filepath.Join(top, filepath.Join(within[:i]...))))
+		text, err := gitignore(os.Lstat, os.OpenFile, filepath.Join(top, filepath.Join(within[:i]...)))
+		if err != nil {
+			return err
+		}
+		w.patterns.Add(path.Join(within[:i]...), text)
 		if w.patterns.Ignored(path.Join(within[:i+1]...), true) {
 			w.patterns = ignore.Patterns{AnyCase: w.patterns.AnyCase}
-			return
+			return nil
 		}
 	}
 	w.within = path.Join(within...)
+	return nil
 }
 
+// errPatterns is the error of a folder of which it is not known what git ignores: every path is compared
+// with every pattern, and a repository may not mean well.
+var errPatterns = errors.New("a .gitignore is over 1 MiB")
+
 // gitignore reads the patterns of a folder. git does not follow a link there.
-func gitignore(lstat func(name string) (fs.FileInfo, error), open checkout.Opener, folder string) []byte {
+func gitignore(lstat func(name string) (fs.FileInfo, error), open checkout.Opener, folder string) ([]byte, error) {
 	name := filepath.Join(folder, ".gitignore")
-	if info, err := lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil
+	info, err := lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	if info.Size() > maxFileSize {
+		return nil, errPatterns
 	}
 	text, _ := checkout.Read(nil, open, name) // it excludes nothing then
-	return text
+	return text, nil
 }
 
 // folder decides whether to enter a folder.
 func (w *walker) folder(name string) error {
 	if name == "." {
-		w.enter(name)
-		return nil
+		return w.enter(name)
 	}
 	base := path.Base(name)
-	if base == ".git" || base == "node_modules" || w.ignored(name, true) {
+	if base == ".git" || base == "node_modules" || slices.Contains(w.without, name) || w.ignored(name, true) {
 		return fs.SkipDir
 	}
 	if _, err := w.root.Lstat(path.Join(name, ".git")); err == nil { // another repository
 		return fs.SkipDir
 	}
-	w.enter(name)
+	if err := w.enter(name); err != nil {
+		w.skipped++
+		return fs.SkipDir
+	}
 	return nil
 }
 
 // enter adds the patterns of a folder.
-func (w *walker) enter(name string) {
-	w.patterns.Add(path.Join(w.within, name), gitignore(w.root.Lstat, w.root.OpenFile, filepath.FromSlash(name)))
+func (w *walker) enter(name string) error {
+	text, err := gitignore(w.root.Lstat, w.root.OpenFile, filepath.FromSlash(name))
+	w.patterns.Add(path.Join(w.within, name), text)
+	return err
 }
 
 func (w *walker) file(name string, d fs.DirEntry) error {

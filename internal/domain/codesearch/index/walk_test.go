@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -37,7 +38,7 @@ func TestWalkLeavesOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer opened.Close()
-	w, err := walk(t.Context(), opened)
+	w, err := walk(t.Context(), opened, nil)
 	if err != nil || w.skipped != 5 { // large.txt, too
 		t.Errorf("%v; %d skipped", err, w.skipped)
 	}
@@ -72,7 +73,7 @@ func TestFolderOfARepositoryKeepsItsExclusions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := walk(t.Context(), opened)
+		w, err := walk(t.Context(), opened, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,6 +85,42 @@ func TestFolderOfARepositoryKeepsItsExclusions(t *testing.T) {
 			t.Errorf("%s: %q, not %q", folder, got, want)
 		}
 		_ = opened.Close()
+	}
+}
+
+// TestFolderWithEndlessPatternsIsLeftOut: what git ignores there is not known. At the top nothing can be
+// indexed.
+func TestFolderWithEndlessPatternsIsLeftOut(t *testing.T) {
+	top := t.TempDir()
+	put(t, top, "a.go", "text\n")
+	put(t, top, "vast/b.go", "text\n")
+	put(t, top, "vast/.gitignore", strings.Repeat("x\n", maxFileSize/2+1))
+	list := func(folder string) (files []string, skipped int, err error) {
+		opened, err := os.OpenRoot(filepath.Join(top, folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.Close()
+		w, err := walk(t.Context(), opened, nil)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, f := range w.files {
+			files = append(files, f.path)
+		}
+		return files, w.skipped, nil
+	}
+	if files, skipped, err := list("."); err != nil || strings.Join(files, " ") != "a.go" || skipped != 1 {
+		t.Errorf("%q, %d skipped, %v", files, skipped, err)
+	}
+	if files, _, err := list("vast"); !errors.Is(err, errPatterns) {
+		t.Errorf("%q, %v", files, err)
+	}
+	put(t, top, ".git/HEAD", "ref: refs/heads/main\n") // the folder above counts, too
+	put(t, top, ".gitignore", strings.Repeat("x\n", maxFileSize/2+1))
+	put(t, top, "other/b.go", "text\n")
+	if files, _, err := list("other"); !errors.Is(err, errPatterns) {
+		t.Errorf("%q, %v", files, err)
 	}
 }
 
