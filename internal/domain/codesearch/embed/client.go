@@ -29,6 +29,9 @@ const (
 	callLimit  = time.Minute
 )
 
+// errText is the error of a service that answers, and does not take what it was sent.
+var errText = errors.New("the service of embeddings does not take the text or the model")
+
 // client is shared by all services: it follows no redirect, which would carry the
 // key to another address.
 var client = &http.Client{
@@ -55,7 +58,11 @@ func (s Service) Embed(ctx context.Context, texts []string) ([][]float32, error)
 		return nil, err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
+	switch response.StatusCode {
+	case http.StatusOK:
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return nil, fmt.Errorf("%w: status %d", errText, response.StatusCode)
+	default:
 		return nil, fmt.Errorf("the embeddings were answered with status %d", response.StatusCode)
 	}
 	return read(io.LimitReader(response.Body, answerSize), len(texts))

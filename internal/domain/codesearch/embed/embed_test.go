@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -48,6 +49,10 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 		Input []string
 	}
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || r.URL.Path != "/v1/embeddings" || asked.Model != "small" {
+		http.Error(w, "no", http.StatusBadRequest)
+		return
+	}
+	if slices.ContainsFunc(asked.Input, func(text string) bool { return len(text) > 7000 || strings.Contains(text, "unspeakable") }) {
 		http.Error(w, "no", http.StatusBadRequest)
 		return
 	}
@@ -211,6 +216,22 @@ func TestServiceDownLeavesWords(t *testing.T) {
 	searcher.Limit = time.Minute
 	if files, note := f.search(t, searcher, query.Request{Text: "sign in at the door"}); len(files) < 2 || note != "" {
 		t.Errorf("after the pause: %v %q", files, note)
+	}
+}
+
+// TestRefusedTextLeavesWords for that search alone: a service that answers is asked for others' searches.
+// No more of a text is sent than of a chunk.
+func TestRefusedTextLeavesWords(t *testing.T) {
+	s, f := newService(t), newFolder(t, sample)
+	update(t, s, f)
+	searcher := &embed.Searcher{Service: s.service(), Limit: time.Minute}
+	if files, note := f.search(t, searcher, query.Request{Text: "unspeakable door"}); !cmp.Equal(files, []string{"c.go"}) || note != embed.NoteDown {
+		t.Errorf("refused: %v %q", files, note)
+	}
+	for _, text := range []string{"sign in at the door", "sign in at the door" + strings.Repeat(" ü", 5000)} {
+		if files, note := f.search(t, searcher, query.Request{Text: text}); len(files) < 2 || note != "" {
+			t.Errorf("%.30q: %v %q", text, files, note)
+		}
 	}
 }
 

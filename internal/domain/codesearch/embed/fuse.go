@@ -3,8 +3,10 @@ package embed
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,8 +104,12 @@ func (s *Searcher) ask(ctx context.Context, text string) (vector, bool) {
 	}
 	limited, cancel := context.WithTimeout(ctx, cmp.Or(s.Limit, searchLimit))
 	defer cancel()
-	made, err := s.Embed(limited, []string{text})
-	if ctx.Err() == nil {
+	made, err := s.Embed(limited, []string{strings.ToValidUTF8(text[:min(len(text), textSize)], "")})
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, errText): // others' texts are still taken
+		s.answered(err, now())
+	default:
 		s.answered(err, now().Add(Pause))
 	}
 	if err != nil {
@@ -126,7 +132,7 @@ func (s *Searcher) OnFailure(failed func(error)) {
 func (s *Searcher) answered(err error, until time.Time) {
 	s.mu.Lock()
 	begins := err != nil && !s.failing
-	if s.failing = err != nil; s.failing {
+	if s.failing = err != nil; s.failing && until.After(s.silent) {
 		s.silent = until
 	}
 	failed := s.failed
