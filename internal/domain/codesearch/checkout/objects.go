@@ -22,6 +22,7 @@ const (
 	maxSpent   = 1 << 30  // bytes of all objects that are read, as often as they are
 	maxSources = 8        // folders of objects: alternates lead to others
 	keptBases  = 32 << 20 // bytes of objects that others are made of
+	maxHeld    = 64 << 20 // bytes of the differences between an object and what it is made of
 )
 
 // The kinds of objects, as packs number them.
@@ -242,6 +243,7 @@ func (p *pack) find(id []byte) (at int64, ok bool) {
 func (p *pack) object(at int64) (kind int, data []byte, err error) {
 	var deltas [][]byte
 	var places []int64
+	held := 0
 	for {
 		if known, ok := p.bases[at]; ok {
 			kind, data = known.kind, known.data
@@ -257,7 +259,7 @@ func (p *pack) object(at int64) (kind int, data []byte, err error) {
 			break
 		}
 		deltas, places, at = append(deltas, e.data), append(places, at), e.base
-		if len(deltas) > maxDeltas {
+		if held += len(e.data); len(deltas) > maxDeltas || held > maxHeld {
 			return 0, nil, errObject
 		}
 	}

@@ -20,24 +20,37 @@ func (m *memory) goCuts(src []byte) (cuts []cut, ok bool) {
 // names and lines of declarations count. A body ends at the first line that is a closing brace
 // alone, as gofmt has it. Where that line is in a raw string, the rest has no outline.
 func appendDeclarations(declarations, src []byte) []byte {
-	for len(src) > 0 {
-		end := bytes.IndexByte(src, '\n')
-		if end < 0 {
+	at, closing := 0, -1 // the next of those lines is looked for once, however many functions precede it
+	for at < len(src) {
+		n := bytes.IndexByte(src[at:], '\n')
+		if n < 0 {
 			break
 		}
-		if src[max(0, end-1)] == '{' && declares(src[:end]) {
-			if n := bytes.Index(src[end:], []byte("\n}\n")); n >= 0 && !hasDeclaration(src[end:end+n]) {
-				declarations = append(declarations, src[:end]...)
-				for range bytes.Count(src[end:end+n+1], []byte("\n")) {
+		end := at + n
+		if src[max(at, end-1)] == '{' && declares(src[at:end]) {
+			if closing < end {
+				closing = nextClosing(src, end)
+			}
+			if closing < len(src) && !hasDeclaration(src[end:closing]) {
+				declarations = append(declarations, src[at:end]...)
+				for range bytes.Count(src[end:closing+1], []byte("\n")) {
 					declarations = append(declarations, '\n')
 				}
-				src = src[end+n+1:]
+				at = closing + 1
 				continue
 			}
 		}
-		declarations, src = append(declarations, src[:end+1]...), src[end+1:]
+		declarations, at = append(declarations, src[at:end+1]...), end+1
 	}
-	return append(declarations, src...)
+	return append(declarations, src[at:]...)
+}
+
+// nextClosing returns where the line ends that precedes the next closing brace alone, or the end of the source.
+func nextClosing(src []byte, from int) int {
+	if n := bytes.Index(src[from:], []byte("\n}\n")); n >= 0 {
+		return from + n
+	}
+	return len(src)
 }
 
 // declaring are the words that declarations begin with, and a space.
