@@ -30,6 +30,16 @@ import (
 type codeRig struct {
 	url, issuer, audit string
 	pl                 *platform
+	db                 config.Database
+}
+
+// serve serves code search at the next address, with a public one.
+func (x *codeRig) serve(t *testing.T, public func(address string) string) {
+	t.Helper()
+	listener := loopback(t)
+	x.url = "http://" + listener.Addr().String()
+	d, _ := domainNamed("codesearch")
+	must(t, x.pl.serveDomain(t.Context(), d, x.db, domainOptions{listener: listener, url: public(x.url), issuers: []auth.Config{{URL: x.issuer}}}))
 }
 
 // The repository is for people with one of the roles; none: for employees, and for
@@ -72,9 +82,8 @@ func newCodeRig(t *testing.T, limits quota.Limits, queue *admission.Queue, roles
 	must(t, err)
 	must(t, server.(*codesearch.Server).Refresh(t.Context()))
 	must(t, closeStore())
-	listener := loopback(t)
-	x.url = "http://" + listener.Addr().String()
-	must(t, x.pl.serveDomain(t.Context(), d, db, domainOptions{listener: listener, url: x.url, issuers: []auth.Config{{URL: x.issuer}}}))
+	x.db = db
+	x.serve(t, func(address string) string { return address })
 	return x
 }
 
@@ -108,6 +117,15 @@ func TestProxyIsNoProgramOfThisMachine(t *testing.T) {
 		if resp, _ := x.search(t, header, "203.0.113.9"); resp.StatusCode != 401 {
 			t.Errorf("with %s: %d", header, resp.StatusCode)
 		}
+	}
+}
+
+// A server with a public address elsewhere is behind a proxy, which may say nothing of itself.
+func TestPublishedServerNeedsATokenOnLoopback(t *testing.T) {
+	x := newCodeRig(t, quota.Limits{}, nil)
+	x.serve(t, func(string) string { return "https://code.example.com" })
+	if resp, text := x.search(t); resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without a token: %d %s", resp.StatusCode, text)
 	}
 }
 

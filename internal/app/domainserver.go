@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -185,7 +186,7 @@ func (p *platform) handler(d domain, server storage.Server, edge *mcpserver.Serv
 	}
 	origins := httpx.NewOriginPolicy(o.url)
 	origins.Hosts, origins.AnyOrigin = append(origins.Hosts, o.hosts...), true
-	local := config.Loopback(o.listener.Addr().String())
+	local := o.local()
 	options := gate.Options{Verify: verifier.Verify, Origins: origins, Metadata: metadata, Scopes: clientScopes(o.scopes), Quotas: p.quotas, Refused: p.refused(d.name)}
 	if local {
 		options.Anonymous = programs
@@ -194,6 +195,13 @@ func (p *platform) handler(d domain, server storage.Server, edge *mcpserver.Serv
 		Enter: gate.New(options).EnterReading, CheckHost: origins.CheckHost, Loopback: local, Observer: p.metrics.Observer(d.name), Log: log,
 	}))
 	return endpoint.Over(own, edge.Handler()), nil
+}
+
+// local reports whether this machine alone reaches the server: it listens on loopback, and its public address is there,
+// too, so that it is no proxy's.
+func (o domainOptions) local() bool {
+	public, err := url.Parse(o.url)
+	return err == nil && config.Loopback(public.Host) && config.Loopback(o.listener.Addr().String())
 }
 
 // programs is whose share programs of this machine use that search without a
