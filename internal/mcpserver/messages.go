@@ -176,7 +176,7 @@ func (s *Server) links(tool string, o result.Outcome, answer json.RawMessage) (b
 		return nil
 	}
 	for _, r := range s.opts.Resources.Links(tool, answer) {
-		block, err := json.Marshal(&mcp.ResourceLink{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType})
+		block, err := json.Marshal(&mcp.ResourceLink{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, Meta: mcp.Meta{metaUntrusted: true}})
 		if err == nil { // it is strings alone
 			blocks = append(blocks, block)
 		}

@@ -106,7 +106,7 @@ func TestAnswersLinkResources(t *testing.T) {
 			if want == 0 {
 				continue
 			}
-			if link, ok := got.Content[1].(*mcp.ResourceLink); !ok || link.URI != "note://echo/a & b" || link.MIMEType != "text/plain" {
+			if link, ok := got.Content[1].(*mcp.ResourceLink); !ok || link.URI != "note://echo/a & b" || link.MIMEType != "text/plain" || link.Meta["countersign/untrusted"] != true {
 				t.Errorf("%s: %+v", version, got.Content[1])
 			}
 		}
