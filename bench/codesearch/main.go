@@ -163,7 +163,7 @@ func comparedWith(given flags, roots map[string]string, indexes map[string]*inde
 	return compared, nil
 }
 
-// build indexes the corpora, one after the other on one core, and prints the rates.
+// build indexes the corpora, one after the other on one core, and prints the rates, each beside the [floor].
 // Without a folder the indexes are removed again, which leaves them open.
 func build(roots map[string]string, folder string) (map[string]*index.Index, error) {
 	if folder == "" {
@@ -175,8 +175,9 @@ func build(roots map[string]string, folder string) (map[string]*index.Index, err
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // an idle core would be spent on collecting garbage sooner
 	all := map[string]*index.Index{}
+	base := floorOf(roots)
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "corpus\tfiles\tlines\tlines per second of one core\tindex bytes per line\topened in\tmemory bytes per line")
+	fmt.Fprintln(w, "corpus\tfiles\tlines\tlines per second of one core\tgo/parser's then\tratio\tindex bytes per line\topened in\tmemory bytes per line")
 	for _, name := range slices.Sorted(maps.Keys(roots)) {
 		file := filepath.Join(folder, name)
 		before := processorTime()
@@ -184,7 +185,7 @@ func build(roots map[string]string, folder string) (map[string]*index.Index, err
 		if err != nil {
 			return nil, err
 		}
-		spent := processorTime() - before
+		rate := perSecond(report.Lines, processorTime()-before)
 		info, err := os.Stat(file)
 		if err != nil {
 			return nil, err
@@ -196,7 +197,7 @@ func build(roots map[string]string, folder string) (map[string]*index.Index, err
 			return nil, err
 		}
 		took := time.Since(began)
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.0f\t%.1f\t%v\t%.1f\n", name, report.Files, report.Lines, float64(report.Lines)/spent.Seconds(), float64(info.Size())/float64(report.Lines), took.Round(time.Millisecond), float64(heldBytes()-held)/float64(report.Lines))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.0f\t%s\t%.1f\t%v\t%.1f\n", name, report.Files, report.Lines, rate, base.beside(rate), float64(info.Size())/float64(report.Lines), took.Round(time.Millisecond), float64(heldBytes()-held)/float64(report.Lines))
 		all[name] = ix
 	}
 	return all, w.Flush()
