@@ -33,7 +33,7 @@ type Command struct {
 
 // Process is a running program. End must be called.
 type Process struct {
-	Stdin  io.WriteCloser
+	Stdin  *os.File // with deadlines
 	Stdout io.ReadCloser
 
 	grace   time.Duration
@@ -72,23 +72,25 @@ func controlPipe() (own, theirs *os.File, err error) {
 }
 
 func (p *Process) start(cmd *exec.Cmd, said func(string)) (err error) {
-	if p.Stdin, err = cmd.StdinPipe(); err != nil {
-		return err
-	}
 	// Not cmd's own pipes, which Wait closes with the last words in them.
-	output, theirOutput, err := os.Pipe()
+	theirInput, input, err := os.Pipe()
 	if err != nil {
 		return err
+	}
+	defer theirInput.Close()
+	output, theirOutput, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, input.Close())
 	}
 	defer theirOutput.Close()
 	words, theirWords, err := os.Pipe()
 	if err != nil {
-		return errors.Join(err, output.Close())
+		return errors.Join(err, input.Close(), output.Close())
 	}
 	defer theirWords.Close()
-	p.Stdout, cmd.Stdout, cmd.Stderr = output, theirOutput, theirWords
+	p.Stdin, p.Stdout, cmd.Stdin, cmd.Stdout, cmd.Stderr = input, output, theirInput, theirOutput, theirWords
 	if err := cmd.Start(); err != nil {
-		return errors.Join(fmt.Errorf("starting %s: %w", cmd.Args[2], err), output.Close(), words.Close())
+		return errors.Join(fmt.Errorf("starting %s: %w", cmd.Args[2], err), input.Close(), output.Close(), words.Close())
 	}
 	go p.wait(cmd, words, said)
 	return nil

@@ -18,6 +18,7 @@ type HTTP struct {
 	Header    http.Header       // the host's credential, sent with every request
 	OAuth     *OAuth            // gets the host's credential; nil: none
 	MaxAnswer int64             // bytes of one answer or event; 8 MiB when zero
+	Patience  time.Duration     // for the head of an answer that no call waits for; 5 s when zero
 	Next      http.RoundTripper // nil: NewTransport(true)
 }
 
@@ -47,6 +48,7 @@ func (h HTTP) Transport() mcp.Transport {
 	if h.OAuth != nil {
 		h.Next = newBearer(*h.OAuth, h.URL, h.Next)
 	}
+	h.Next = newPatience(h.Next, cmp.Or(h.Patience, defaultPatience))
 	return &mcp.StreamableClientTransport{
 		Endpoint:     h.URL,
 		HTTPClient:   &http.Client{Transport: h, CheckRedirect: noRedirect},

@@ -3,8 +3,12 @@ package foreign
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
+	"sync/atomic"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/supervise"
@@ -15,8 +19,15 @@ import (
 // output. Each session starts a process, which ends with it.
 type Stdio struct {
 	Command   supervise.Command
-	MaxAnswer int64 // bytes of one message; 8 MiB when zero
+	MaxAnswer int64         // bytes of one message; 8 MiB when zero
+	Unread    time.Duration // how long a process may leave a message unread before it is ended; 10 s when zero
 }
+
+// Bounds of what the host writes to a process that may not read.
+const (
+	defaultUnread = 10 * time.Second
+	maxUnread     = 64 // answers and notifications that wait for their turn
+)
 
 // Transport implements [Connection].
 func (s Stdio) Transport() mcp.Transport { return s }
@@ -31,26 +42,77 @@ func (s Stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	most := cmp.Or(s.MaxAnswer, defaultMaxAnswer)
+	in := input{process, cmp.Or(s.Unread, defaultUnread)}
 	conn, err := (&mcp.IOTransport{
-		Reader: mcpsession.LimitLines(ctx, io.NopCloser(process.Stdout), most), Writer: input{process},
+		Reader: mcpsession.LimitLines(ctx, io.NopCloser(process.Stdout), most), Writer: in,
 		MaxLineLength: int(2 * most), // of a message that has more than one line
 	}).Connect(ctx)
 	if err != nil {
 		process.End()
 		return nil, err
 	}
-	return conn, nil
+	return &written{Connection: conn, writing: make(chan struct{}, 1)}, nil
 }
 
 // input is what a process reads. Closing it ends the process and all that it
 // started.
-type input struct{ *supervise.Process }
+type input struct {
+	*supervise.Process
+	unread time.Duration
+}
 
-// Write implements io.Writer.
-func (i input) Write(p []byte) (int, error) { return i.Stdin.Write(p) }
+// Write implements io.Writer. A process that does not read a message in time has a part of it, so
+// that nothing can follow: it is ended.
+func (i input) Write(p []byte) (int, error) {
+	if err := i.Stdin.SetWriteDeadline(time.Now().Add(i.unread)); err != nil {
+		return 0, err
+	}
+	n, err := i.Stdin.Write(p)
+	if err != nil {
+		go i.End() // which takes some graces at most
+	}
+	return n, err
+}
 
 // Close implements io.Closer.
 func (i input) Close() error {
 	i.End()
 	return nil
+}
+
+// written is a connection whose writes end with their contexts. The SDK's look at theirs only
+// when they begin, so that a process that does not read would hold every call.
+type written struct {
+	mcp.Connection
+	writing chan struct{} // is held by the message that is written
+	waiting atomic.Int32  // answers and notifications: they have no deadline
+}
+
+// errUnread is the error of a process that asks for more answers than it reads.
+var errUnread = errors.New("the process does not read what it is sent")
+
+// Write implements mcp.Connection.
+func (w *written) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if call, ok := msg.(*jsonrpc.Request); !ok || !call.IsCall() {
+		defer w.waiting.Add(-1)
+		if w.waiting.Add(1) > maxUnread {
+			return errors.Join(errUnread, w.Close())
+		}
+	}
+	select {
+	case w.writing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	done := make(chan error, 1)
+	go func() { // which ends when the process has read it, or was ended
+		defer func() { <-w.writing }()
+		done <- w.Connection.Write(context.WithoutCancel(ctx), msg)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
