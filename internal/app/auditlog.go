@@ -34,7 +34,7 @@ func openAudit(life *lifetime, keys processKeys, name string, conf config.Audit)
 	if err != nil {
 		return nil, fmt.Errorf("the audit log cannot be opened: %w", err)
 	}
-	life.onClose(events.Close)
+	life.onClose("the audit log", events.Close)
 	return events, nil
 }
 

@@ -66,13 +66,13 @@ func (p *platform) connect(own []upstream.Server, files connectedFiles, o upstre
 	}
 	if set == nil {
 		servers := upstream.New(own, o)
-		p.life.onClose(func() error { servers.Close(); return nil })
+		p.life.onClose("the connections to servers", func() error { servers.Close(); return nil })
 		return servers, nil
 	}
 	set.Warn()
 	o.Pins = set.Lock()
 	servers := upstream.New(append(own, set.Servers()...), o)
-	p.life.onClose(func() error { servers.Close(); return nil })
+	p.life.onClose("the connections to servers", func() error { servers.Close(); return nil })
 	p.life.run("the watch of connected servers", func(ctx context.Context) { set.Watch(ctx, upstream.Foreign{Upstream: servers}) })
 	return servers, nil
 }

@@ -91,7 +91,7 @@ func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 	if err != nil {
 		return err
 	}
-	life.onClose(func() error { flush(); return nil })
+	life.onClose("the log", func() error { flush(); return nil })
 	if d.model, err = discovery.Find(ctx, d.Model, d.Getenv); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 	if err != nil {
 		return err
 	}
-	life.onClose(func() error { redis.Close(); return nil })
+	life.onClose("the embedded Redis", func() error { redis.Close(); return nil })
 	people, err := d.issuer(life)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (d *demonstration) folder(ctx context.Context, life *lifetime) error {
 	if err != nil {
 		return err
 	}
-	life.onClose(folder.Close)
+	life.onClose("the data folder", folder.Close)
 	d.Data = folder.Path()
 	return nil
 }
@@ -161,7 +161,7 @@ func (d *demonstration) listen(ctx context.Context, life *lifetime) error {
 		if err != nil {
 			return err
 		}
-		life.onClose(func() error { _ = l.Close(); return nil }) // usually closed by its server already
+		life.onClose("the listener of "+name, func() error { _ = l.Close(); return nil }) // usually closed by its server already
 		d.listeners[name] = l
 		_, opened, _ := net.SplitHostPort(l.Addr().String())
 		d.ports[name] = "http://localhost:" + opened

@@ -56,7 +56,7 @@ func (p *platform) openDomain(ctx context.Context, d domain, db config.Database,
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", d.name, err)
 	}
-	p.life.onClose(closeStore)
+	p.life.onClose("the store of "+d.name, closeStore)
 	p.endAccounts(d, server)
 	if warning, err := storage.Oversize(ctx, server); err != nil {
 		p.log.Warn("the size of the store is not known", "server", d.name, "error", err)

@@ -38,9 +38,14 @@ func (l *lifetime) onEnd(end func(context.Context) error) {
 	l.ends = append(l.ends, end)
 }
 
-// onClose registers one that takes no context.
-func (l *lifetime) onClose(end func() error) {
-	l.onEnd(func(context.Context) error { return end() })
+// onClose registers one that takes no context and closes a part. One that hangs does not keep the
+// others from their end.
+func (l *lifetime) onClose(part string, end func() error) {
+	l.onEnd(func(ctx context.Context) error {
+		done := make(chan error, 1)
+		go func() { done <- end() }() // ends with the process at last
+		return ended(ctx, "closing "+part, done, lastMoment)
+	})
 }
 
 // run runs a function in the background until the lifetime ends.

@@ -15,7 +15,8 @@ import (
 func TestAShutdownEndsAtItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		life, release, closed := newLifetime(), make(chan struct{}), false
-		life.onClose(func() error { closed = true; return nil })
+		life.onClose("the store", func() error { closed = true; return nil })
+		life.onClose("the connections", func() error { <-release; return nil })
 		life.run("the watch", func(context.Context) { <-release })
 		life.run("the list", func(ctx context.Context) { <-ctx.Done() })
 		life.serve(deaf{release}, http.NotFoundHandler(), slog.New(slog.DiscardHandler), nil)
@@ -25,10 +26,10 @@ func TestAShutdownEndsAtItsLimit(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		err := life.end(ctx)
-		if took := time.Since(began); took != grace+lastMoment {
-			t.Errorf("took %s, want what requests in progress and one part have", took)
+		if took := time.Since(began); took != grace+2*lastMoment {
+			t.Errorf("took %s, want what requests in progress and two parts have", took)
 		}
-		if err == nil || !strings.Contains(err.Error(), "the watch") || !strings.Contains(err.Error(), "192.0.2.1:80") {
+		if err == nil || !strings.Contains(err.Error(), "the watch") || !strings.Contains(err.Error(), "closing the connections has not ended") || !strings.Contains(err.Error(), "192.0.2.1:80") {
 			t.Errorf("got %v, want the parts that have not ended", err)
 		}
 		if err != nil && strings.Contains(err.Error(), "the list") {
@@ -69,7 +70,7 @@ func (deaf) Addr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(192,
 func TestPartThatExitsEndsTheLifetime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		life, exited := newLifetime(), make(chan struct{})
-		life.onClose(func() error { close(exited); return nil }) // as its stop does
+		life.onClose("the database", func() error { close(exited); return nil }) // as its stop does
 		life.runWhile("the database", exited)
 		if err := life.end(t.Context()); err != nil || len(life.fail) > 0 {
 			t.Errorf("stopped: %v, %d failures", err, len(life.fail))

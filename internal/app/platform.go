@@ -60,7 +60,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 	if err != nil {
 		return nil, err
 	}
-	life.onClose(redis.Close)
+	life.onClose("the connection to Redis", redis.Close)
 	refusals := audit.NewRefusals(events, nil)
 	revocations := revocation.New(state.NewList(redis, revocation.Name, revocation.Life), &revocation.Options{Log: log, Restored: restored(refusals, log)})
 	if err := revocations.Refresh(ctx); err != nil {
@@ -71,7 +71,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 	life.run("the record of refusals", refusals.Run)
 	counts := metrics.New()
 	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: o.limits, Timeout: o.patience, Log: log, Refused: func(k quota.Kind) { counts.Refusal(string(k)) }})
-	life.onClose(func() error { quotas.Close(); return nil })
+	life.onClose("the quotas", func() error { quotas.Close(); return nil })
 	watchSlots(counts, quotas)
 	return &platform{
 		life: life, log: log, keys: keys, audit: events, auditLogs: o.audit.Logs(), strict: o.audit.FailClosedReads, refusals: refusals,
