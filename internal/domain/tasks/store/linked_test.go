@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"countersign.dev/internal/testkit"
 )
 
 func madeEntity(t *testing.T, w *Workspace, name, identifier string) int64 {
@@ -70,6 +72,7 @@ func TestSearchFindsTasksOfEntities(t *testing.T) {
 // TestSearchesByEntitiesAgreeWithReadingThem compares random searches with the oracle
 // while links and entities come and go, and tasks are purged.
 func TestSearchesByEntitiesAgreeWithReadingThem(t *testing.T) {
+	testkit.Alone(t)
 	r := rand.New(rand.NewPCG(8, 13))
 	w := opened(t)
 	for i := range 150 {

@@ -19,6 +19,7 @@ import (
 
 	"countersign.dev/internal/domain/tasks/record"
 	"countersign.dev/internal/domain/tasks/words"
+	"countersign.dev/internal/testkit"
 )
 
 func TestSearchFindsPartsOfWords(t *testing.T) {
@@ -271,6 +272,7 @@ func sentence(r *rand.Rand, n int) string {
 // TestSearchAgreesWithReadingEveryText compares random searches with the oracle, while
 // tasks change, go and come back, some of them with a time before the last one.
 func TestSearchAgreesWithReadingEveryText(t *testing.T) {
+	testkit.Alone(t)
 	r := rand.New(rand.NewPCG(4, 13))
 	for _, ordered := range []bool{true, false} {
 		w := opened(t)
@@ -375,6 +377,7 @@ func TestEntitySearchesAgreeWithReadingEveryName(t *testing.T) {
 // TestFrequentWordsAgreeWithReadingEveryText: also when the numbers of the tasks, which
 // are in several spans, are no longer in the order of their times.
 func TestFrequentWordsAgreeWithReadingEveryText(t *testing.T) {
+	testkit.Alone(t)
 	r := rand.New(rand.NewPCG(5, 13))
 	w := opened(t)
 	if err := w.Change(t.Context(), func(ctx context.Context) error {
@@ -542,6 +545,7 @@ func agree(t *testing.T, w *Workspace, terms []string) (found int) {
 // TestSearchesOfAnOlderFile: a file of a version before answers as one that was made
 // with the newest one.
 func TestSearchesOfAnOlderFile(t *testing.T) {
+	testkit.Alone(t)
 	for version := 3; version < 6; version++ { // of the sixth there is a file: TestFileOfTheSixthVersion
 		t.Run(fmt.Sprint("version ", version), func(t *testing.T) { searchesOfAnOlderFile(t, steps()[:version]) })
 	}
