@@ -15,17 +15,21 @@ const (
 	maxUnasked      = 16 // requests at a time
 )
 
-// patience bounds requests without a deadline of their own. The SDK sends them with the context of
-// their session, and waits for the head of their answers: a server that sends none would hold
-// what is opened, or have any number of them sent.
+// patience bounds the requests of a session without a deadline of their own. The SDK sends them with
+// its context, and waits for the head of their answers: a server that sends none would hold what is
+// opened, or have any number of them sent.
 type patience struct {
 	next  http.RoundTripper
 	limit time.Duration
 	slots chan struct{}
+	life  context.Context // of the session
+	leave context.CancelCauseFunc
 }
 
-func newPatience(next http.RoundTripper, limit time.Duration) patience {
-	return patience{next, limit, make(chan struct{}, maxUnasked)}
+func newPatience(next http.RoundTripper, limit time.Duration) *patience {
+	p := &patience{next: next, limit: limit, slots: make(chan struct{}, maxUnasked)}
+	p.life, p.leave = context.WithCancelCause(context.Background())
+	return p
 }
 
 var (
@@ -34,7 +38,7 @@ var (
 )
 
 // RoundTrip implements http.RoundTripper.
-func (p patience) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *patience) RoundTrip(req *http.Request) (*http.Response, error) {
 	if _, bounded := req.Context().Deadline(); bounded {
 		return p.next.RoundTrip(req)
 	}
@@ -42,19 +46,24 @@ func (p patience) RoundTrip(req *http.Request) (*http.Response, error) {
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
 	default:
-		return nil, errUnasked
+		p.leave(errUnasked) // its stream ends, and with it the session
+	}
+	if err := context.Cause(p.life); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(req.Context())
+	left := context.AfterFunc(p.life, func() { cancel(errUnasked) })
 	late := time.AfterFunc(p.limit, func() { cancel(errNoHead) })
 	resp, err := p.next.RoundTrip(req.WithContext(ctx))
 	switch {
 	case late.Stop() && err == nil:
-		resp.Body = ending{resp.Body, func() { cancel(nil) }}
+		resp.Body = ending{resp.Body, func() { left(); cancel(nil) }}
 		return resp, nil
 	case err == nil: // it came with the limit
 		_ = resp.Body.Close()
 	}
 	defer cancel(nil)
+	defer left()
 	if errors.Is(context.Cause(ctx), errNoHead) && req.Method == http.MethodGet {
 		return withoutStream(req), nil
 	}

@@ -182,8 +182,8 @@ func TestStreamWithoutAHeadHoldsNoSession(t *testing.T) {
 func TestServerThatAsksWithoutEndIsLeft(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	open, most, begun := 0, 0, make(chan struct{})
-	begin := sync.OnceFunc(func() { close(begun) })
+	open, most, left := 0, 0, make(chan struct{})
+	leave := sync.OnceFunc(func() { close(left) })
 	server := intercepted(t, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		switch {
 		case r.Method == http.MethodGet:
@@ -194,13 +194,12 @@ func TestServerThatAsksWithoutEndIsLeft(t *testing.T) {
 				}
 				_ = http.NewResponseController(w).Flush()
 			}
+			leave()
 			return true
 		case bytes.Contains(body, []byte(`"id":"q`)):
 			mu.Lock()
 			open++
-			if most = max(most, open); most >= 16 {
-				begin()
-			}
+			most = max(most, open)
 			mu.Unlock()
 			<-r.Context().Done()
 			mu.Lock()
@@ -212,7 +211,7 @@ func TestServerThatAsksWithoutEndIsLeft(t *testing.T) {
 	})
 	s := foreign.New(foreign.Options{Name: "notes", Connection: foreign.HTTP{URL: server.URL, Patience: 50 * time.Millisecond}, Timeout: testkit.Patience})
 	within(t, "a call", func() { _, _ = s.Call(t.Context(), "read", nil) })
-	within(t, "the wait for answers", func() { <-begun })
+	within(t, "its stream", func() { <-left })
 	within(t, "the adapter", s.Close)
 	server.CloseClientConnections()
 	mu.Lock()
