@@ -8,7 +8,7 @@ import (
 
 // Bracket gives each request its work, which begins when its caller is known and
 // calls [Work.Admit]. It is paused while the body arrives and ends with the first
-// byte of the answer: slow clients hold nothing. After a panic it has ended, too.
+// byte of the answer: slow clients hold no slot. After a panic it has ended, too.
 func (q *Queue) Bracket(next http.Handler) http.Handler {
 	if q == nil {
 		return next
@@ -17,7 +17,7 @@ func (q *Queue) Bracket(next http.Handler) http.Handler {
 		b := &bracket{work: Work{queue: q}}
 		b.held = held{r.Context(), &b.work}
 		b.out = writer{ResponseWriter: w, work: &b.work}
-		defer b.out.end()
+		defer b.out.end(From(r.Context()))
 		r = r.WithContext(&b.held)
 		if r.Body != nil && r.Body != http.NoBody {
 			b.in = body{r.Body, &b.held, &b.out, r.ContentLength < 0}
@@ -68,9 +68,11 @@ type writer struct {
 	bytes int64 // of the answer, and of a body whose length was not declared
 }
 
-// end ends the work of a request that was answered, or left without an answer.
-func (w *writer) end() {
+// end ends the work of a request that was answered, or left without an answer. One that
+// was made for another one leaves that one its place.
+func (w *writer) end(outer *Work) {
 	w.work.End()
+	w.work.close(outer)
 	if answered := w.work.answered; answered != nil {
 		answered(w.bytes)
 	}

@@ -10,7 +10,8 @@
 //
 // A slot is held for computing alone: not while a body arrives, while an answer
 // is sent, or while a store or another server works. See [Queue.Bracket] and
-// [Outside].
+// [Outside]. What such a request holds all the same, a body or an answer, is bounded
+// by the number of requests that are open: see [Work.Open].
 //
 // It does not know what a request does, nor how a refusal is written. Quotas,
 // which hold over replicas, are package quota's. Start with [Queue].
@@ -34,20 +35,24 @@ const (
 	sweepEvery = time.Second      // how often the forgotten are dropped
 	retryAfter = time.Second      // advised after a refusal
 	maxWaiting = 100              // requests of one person; further ones are refused at once
+
+	shareLimit = "share" // what was exceeded, in errors and in metrics
+	openLimit  = "open_requests"
 )
 
 // Options of a Queue; the zero value is good.
 type Options struct {
-	Slots    int              // for people above the average; 0: one a core, 2 at least
-	Patience time.Duration    // that a request waits before it is refused; 0: 2 s
-	Refused  func()           // is called for each refusal; nil: nothing
-	Now      func() time.Time // nil: time.Now
+	Slots    int                // for people above the average; 0: one a core, 2 at least
+	Patience time.Duration      // that a request waits before it is refused; 0: 2 s
+	Refused  func(limit string) // is called for each refusal; nil: nothing
+	Now      func() time.Time   // nil: time.Now
 }
 
 // Queue admits the requests of all people in one process. It is safe for
 // concurrent use and has no goroutines. A nil *Queue admits everything at once.
 type Queue struct {
-	o Options
+	o    Options
+	open open
 
 	mu      sync.Mutex
 	free    int // slots
@@ -78,7 +83,7 @@ func New(o Options) *Queue {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Queue{o: o, free: o.Slots, people: make(map[access.Owner]*person), waiting: make(map[*person]struct{}), swept: o.Now()}
+	return &Queue{o: o, open: open{of: make(map[access.Owner]int)}, free: o.Slots, people: make(map[access.Owner]*person), waiting: make(map[*person]struct{}), swept: o.Now()}
 }
 
 // await waits until the request of a ticket may be worked on, ctx ends, or, unless
@@ -228,10 +233,15 @@ func (q *Queue) sweep(now time.Time) {
 }
 
 func (q *Queue) refuse() error {
+	return q.refused(shareLimit, "You used more than your share of this server. Others are served first.")
+}
+
+// refused counts a refusal and returns it.
+func (q *Queue) refused(limit, format string, args ...any) *fault.Error {
 	if q.o.Refused != nil {
-		q.o.Refused()
+		q.o.Refused(limit)
 	}
-	return fault.TooManyRequests.New("You used more than your share of this server. Others are served first.").After(retryAfter).With("limit", "share")
+	return fault.TooManyRequests.New(format, args...).After(retryAfter).With("limit", limit)
 }
 
 // usage is a time that halves every halfLife.

@@ -146,7 +146,7 @@ func TestUsageIsForgotten(t *testing.T) {
 func TestRequestThatWaitsTooLongIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := 0
-		q := admission.New(admission.Options{Slots: 2, Refused: func() { refused++ }})
+		q := admission.New(admission.Options{Slots: 2, Refused: func(string) { refused++ }})
 		one, two := worked(t, q, "someone"), worked(t, q, "another")
 		began := time.Now()
 		var f *fault.Error

@@ -23,6 +23,7 @@ type Work struct {
 	outside  int           // goroutines that wait for something outside
 	ended    bool
 	answered func(bytes int64) // nil: nothing
+	opened   []access.Owner    // whose open requests it counts among: its own, and those that were made for it
 }
 
 // Work returns work that has not begun and belongs to no person yet.
@@ -117,6 +118,50 @@ func (w *Work) End() {
 		defer w.mu.Unlock()
 		w.ended = true
 		w.pause()
+	}
+}
+
+// Open counts the work as a request of its owner that is open until its handler has
+// ended, however slowly its client sends and reads. Over the owner's share of all that
+// may be open it is RATE_LIMITED.
+func (w *Work) Open() error {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	held, ok := w.queue.open.take(w.owner)
+	if ok {
+		w.opened = append(w.opened, w.owner)
+		return nil
+	}
+	return w.queue.refused(openLimit, "%d of your requests are open, and this server has no place for another one.", held).
+		Suggest("Read the answers of those that are open, or wait a moment, and try again.")
+}
+
+// Streams says that the work is a stream from now on: its events are sent one after
+// the other, and streams have a limit of their own.
+func (w *Work) Streams() {
+	if w != nil {
+		w.close(nil)
+	}
+}
+
+// close ends the count of a request. One that was made for an outer request is counted
+// until that one ends, because the outer answer contains its answer.
+func (w *Work) close(outer *Work) {
+	w.mu.Lock()
+	opened := w.opened
+	w.opened = nil
+	w.mu.Unlock()
+	if outer != nil {
+		outer.mu.Lock()
+		defer outer.mu.Unlock()
+		outer.opened = append(outer.opened, opened...)
+		return
+	}
+	for _, o := range opened {
+		w.queue.open.leave(o)
 	}
 }
 

@@ -75,7 +75,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 	watchSlots(counts, quotas)
 	return &platform{
 		life: life, log: log, keys: keys, audit: events, auditLogs: o.audit.Logs(), strict: o.audit.FailClosedReads, refusals: refusals,
-		redis: redis, quotas: quotas, queue: admission.New(admission.Options{Refused: func() { counts.Refusal("share") }}), revocations: revocations, metrics: counts, proxies: o.proxies,
+		redis: redis, quotas: quotas, queue: admission.New(admission.Options{Refused: counts.Refusal}), revocations: revocations, metrics: counts, proxies: o.proxies,
 	}, nil
 }
 

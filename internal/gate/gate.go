@@ -145,13 +145,15 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request, u Use) (*htt
 	return r.WithContext(access.With(r.Context(), who)), nil
 }
 
-// share counts a request for an owner, whose place in the queue it takes.
+// share counts a request for an owner, whose place in the queue it takes, and
+// among those that the owner has open.
 func (g *Gate) share(r *http.Request, o access.Owner) error {
 	if err := g.o.Quotas.Request(r.Context(), o, r.ContentLength); err != nil {
 		return err
 	}
-	admission.From(r.Context()).For(o).OnEnd(func(answer int64) { g.o.Quotas.Spent(o, quota.Answer(answer)) })
-	return nil
+	work := admission.From(r.Context()).For(o)
+	work.OnEnd(func(answer int64) { g.o.Quotas.Spent(o, quota.Answer(answer)) })
+	return work.Open()
 }
 
 // refused reports a refusal that no tool will record, and returns it.

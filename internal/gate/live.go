@@ -8,14 +8,17 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
 )
 
 // Live returns a context for a stream to the caller of a request that entered. It
 // ends with the request, and when the caller's token expires or is revoked; then
 // its cause is the fault that says why. A caller of our own page is proved again
-// when the token expires, because their session may have been refreshed.
+// when the token expires, because their session may have been refreshed. A stream is
+// none of its caller's open requests.
 func (g *Gate) Live(r *http.Request) (context.Context, context.CancelFunc) {
+	admission.From(r.Context()).Streams()
 	ctx, end := context.WithCancelCause(r.Context())
 	stop := func() { end(context.Canceled) }
 	who, err := access.From(ctx)
