@@ -27,14 +27,17 @@ const (
 // of a broken connection.
 const discardLimit = 16 << 20
 
-// NewServer makes a server that slow clients cannot exhaust.
+// NewServer makes a server that slow clients cannot exhaust, nor those that keep many
+// connections.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
+	open := &connections{most: maxConnections, waiting: make(map[net.Conn]struct{})}
 	return &http.Server{
 		Handler:           boundBody(h),
 		ReadHeaderTimeout: headerTimeout,
 		WriteTimeout:      answerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaders,
+		ConnState:         open.changed,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // failed handshakes and resets of any client
 	}
 }
