@@ -36,6 +36,7 @@ func mcpHandler(handshake bool) http.Handler {
 }
 
 func adapter(t *testing.T, h foreign.HTTP) *foreign.Server {
+	h.Patience = testkit.Patience // calls of tests have no deadline
 	s := foreign.New(foreign.Options{Name: "notes", Connection: h, Timeout: testkit.Patience})
 	t.Cleanup(s.Close)
 	return s

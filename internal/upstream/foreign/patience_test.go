@@ -170,8 +170,10 @@ func TestStreamWithoutAHeadHoldsNoSession(t *testing.T) {
 		return r.Method == http.MethodGet
 	})
 	s := foreign.New(foreign.Options{Name: "notes", Connection: foreign.HTTP{URL: server.URL, Patience: 10 * time.Millisecond}, Timeout: testkit.Patience})
+	bounded, cancel := context.WithTimeout(t.Context(), testkit.Patience) // as each call is: the patience is for other requests
+	defer cancel()
 	within(t, "a call", func() {
-		if o, err := s.Call(t.Context(), "read", nil); err != nil || o.Fault() != nil {
+		if o, err := s.Call(bounded, "read", nil); err != nil || o.Fault() != nil {
 			t.Errorf("%v %v", o.Fault(), err)
 		}
 	})
