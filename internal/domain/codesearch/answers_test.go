@@ -337,7 +337,7 @@ func TestIndexOfAnotherFolderIsNotSearched(t *testing.T) {
 	o := two(t)
 	mine, closed := o.Repositories[0], o.Repositories[0]
 	closed.Path = t.TempDir()
-	write(t, closed.Path, "seal.go", "package seal\n\n// Seal is nobody's business.\nfunc Seal() {}\n")
+	write(t, closed.Path, "seal.go", "package seal\n\n// Seal is another team's business.\nfunc Seal() {}\n")
 	_, before := served(t, o)
 	before.search(`{"query":"seal"}`)
 	indexInto(t, o, closed, time.Now())
