@@ -25,6 +25,15 @@ func write(t *testing.T, folder, name, text string) {
 	}
 }
 
+func makeFolders(t *testing.T, all ...string) {
+	t.Helper()
+	for _, folder := range all {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestBarShowsRateAndTimeLeft, and is not shown without a terminal.
 func TestBarShowsRateAndTimeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -66,11 +75,7 @@ func TestOneFailureStopsNothing(t *testing.T) {
 func TestFoldersOfOneNameAreRefused(t *testing.T) {
 	root := t.TempDir()
 	a, b := filepath.Join(root, "a/src"), filepath.Join(root, "b/src")
-	for _, folder := range []string{a, b} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
+	makeFolders(t, a, b)
 	var out bytes.Buffer
 	o := Options{Folders: []string{a, b}, Folder: t.TempDir(), Out: &out, Err: &out}
 	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "two of the folders are called src") || out.Len() > 0 {
@@ -90,11 +95,7 @@ func TestFoldersOfOneNameAreRefused(t *testing.T) {
 func TestFolderNamedAsAConfiguredOneIsRefused(t *testing.T) {
 	root := t.TempDir()
 	open, closed := filepath.Join(root, "open/platform"), filepath.Join(root, "closed/platform")
-	for _, folder := range []string{open, closed} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
+	makeFolders(t, open, closed)
 	o := Options{Known: []Repository{{"platform", open + "/"}}, Folders: []string{closed}, Folder: t.TempDir(), Out: io.Discard, Err: io.Discard}
 	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), closed+" is called as another folder is in codesearch.repositories, platform") {
 		t.Error(err)
@@ -110,9 +111,7 @@ func TestFolderNamedAsAConfiguredOneIsRefused(t *testing.T) {
 func TestConfiguredFolderIsOfItsOwnRepositoryAlone(t *testing.T) {
 	root, folder := t.TempDir(), t.TempDir()
 	inner := filepath.Join(root, "teams/pay")
-	if err := os.MkdirAll(inner, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	makeFolders(t, inner)
 	write(t, root, "open.go", "package open\n")
 	write(t, inner, "pay.go", "package pay\n")
 	o := Options{Known: []Repository{{"all", root}, {"pay", inner + "/"}}, Folder: folder, Out: io.Discard, Err: io.Discard}

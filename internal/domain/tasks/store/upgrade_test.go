@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	"modernc.org/sqlite"
 
 	"countersign.dev/internal/testkit"
@@ -168,4 +169,65 @@ func TestFileOfTheSixthVersion(t *testing.T) {
 	if _, err := os.Stat(file + ".v6.bak"); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestSearchesOfAnOlderFile: a file of a version before answers as one that was made
+// with the newest one.
+func TestSearchesOfAnOlderFile(t *testing.T) {
+	testkit.Alone(t)
+	for version := 3; version < 6; version++ { // of the sixth there is a file: TestFileOfTheSixthVersion
+		t.Run(fmt.Sprint("version ", version), func(t *testing.T) { searchesOfAnOlderFile(t, steps()[:version]) })
+	}
+}
+
+func searchesOfAnOlderFile(t *testing.T, steps []step) {
+	file := filepath.Join(t.TempDir(), "w.db")
+	old, err := open(t.Context(), file, "/somewhere", time.Now, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := opened(t)
+	for _, w := range []*Workspace{old, fresh} {
+		fillRows(t, w, 700)
+		if err := w.Change(t.Context(), func(ctx context.Context) error {
+			_, err := w.Exec(ctx, `update tasks set deleted_at = 5 where id % 9 = 0; update tasks set status = 'blocked' where id % 11 = 0; update entities set deleted_at = 5 where id = 3;
+insert into tasks (id, title, status, priority, created_by, created_at, updated_at) values (40000, 'the earliest of words', 'todo', 'high', 'a', 5, 5)`)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	upgraded := at(t, file, time.Now)
+	wantNewest(t, upgraded, "tasks", 0)
+	wantNewest(t, upgraded, "entities", 0)
+	answers := func(w *Workspace) (lines []string) {
+		for _, term := range []string{"words", "file", "file12", "room7", "ile69.go", "earliest", "search 42"} {
+			tasks, n, _, err := w.SearchTasks(t.Context(), term, Page{Limit: 50})
+			entities, m, _, err2 := w.SearchEntities(t.Context(), term, "file", Page{Limit: 50})
+			lines = append(lines, fmt.Sprint(term, n, m, errors.Join(err, err2)))
+			for _, task := range tasks {
+				lines = append(lines, fmt.Sprint(task.ID, task.Snippet))
+			}
+			for _, e := range entities {
+				lines = append(lines, e.Name)
+			}
+		}
+		for _, f := range []TaskFilter{{Ready: true, Tags: []string{"part7"}}, {Blocked: true, Tags: []string{"docs", "part9"}}, {Ready: true, Tags: []string{"rare"}}} {
+			tasks, n, err := w.Tasks(t.Context(), f, Page{Limit: 50})
+			for _, task := range tasks {
+				lines = append(lines, fmt.Sprint(task.ID, task.Unblocks, task.BlockedBy))
+			}
+			lines = append(lines, fmt.Sprint(f.Tags, n, err))
+		}
+		return lines
+	}
+	want := answers(fresh)
+	if diff := gocmp.Diff(want, answers(upgraded)); len(want) < 150 || diff != "" {
+		t.Errorf("%d lines (-want +got):\n%s", len(want), diff)
+	}
+	made(t, upgraded, NewTask{Title: "made after the upgrade"})
+	wantFound(t, upgraded, "after upg", "made after the upgrade")
 }
