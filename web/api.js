@@ -94,6 +94,26 @@ export const patch = (path, body) => request("PATCH", path, body);
 /** @param {string} path @param {RequestOptions} [options] @returns {Promise<any>} */
 export const remove = (path, options) => request("DELETE", path, undefined, options);
 
+/**
+ * whole reads a conversation with all its messages, page by page. Each page is paid for
+ * as so many requests: the next one waits as long as the gateway asks for.
+ * @param {string} path @param {() => RequestOptions} [options] of each request
+ */
+export async function whole(path, options = () => ({})) {
+  const view = await get(path, options());
+  for (let next = view?.next; next; ) {
+    try {
+      const page = await get(`${path}?after=${encodeURIComponent(next)}`, options());
+      view.messages.push(...page.messages);
+      next = page.next;
+    } catch (fault) {
+      if (!fault.retryAfter) throw fault;
+      await new Promise((resolve) => setTimeout(resolve, fault.retryAfter * 1000));
+    }
+  }
+  return view;
+}
+
 /** listOf reads {name: [...]} or a bare list. @param {any} body @param {string} name @returns {any[]} */
 export function listOf(body, name) {
   if (Array.isArray(body)) return body;

@@ -4,7 +4,7 @@
 // stored and what happens now are read by the same code.
 
 import { announce } from "./announce.js";
-import { ask, DONE, Fault, follow, get, isBreak, post } from "./api.js";
+import { ask, DONE, Fault, follow, isBreak, post, whole } from "./api.js";
 import { changeOf, see } from "./change.js";
 import { signal } from "./reactive.js";
 import { total } from "./spending.js";
@@ -55,7 +55,7 @@ export class Conversation {
 
   async #read() {
     if (this.running.peek() && this.#asking) return; // it is being written here
-    const view = await get(this.path, { signal: AbortSignal.timeout(READ_MS) }); // what is asked meanwhile waits for it
+    const view = await whole(this.path, () => ({ signal: AbortSignal.timeout(READ_MS) })); // what is asked meanwhile waits for it
     if (this.running.peek() && this.#asking) return;
     this.title.value = view.title ?? "";
     if (view.model) this.model.value = view.model;

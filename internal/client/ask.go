@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -127,12 +126,6 @@ func waitAsked(ctx context.Context, err error) bool {
 	return ctx.Err() == nil
 }
 
-// busyError is a refusal of a gateway that says when to ask again.
-type busyError struct {
-	error
-	wait time.Duration
-}
-
 // Close denies what still waits, so that no change of this conversation can be
 // made later, and deletes the conversation. What a token without the right to
 // answer cannot deny ends by itself.
@@ -239,11 +232,7 @@ func (c *client) query(ctx context.Context, question, conversation, model string
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
 		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-		err := statusError(resp.StatusCode, said)
-		if seconds, bad := strconv.Atoi(resp.Header.Get("Retry-After")); bad == nil && resp.StatusCode == http.StatusTooManyRequests {
-			err = &busyError{err, time.Duration(max(0, seconds)) * time.Second}
-		}
-		return nil, err
+		return nil, refusal(resp, said)
 	}
 	return resp, nil
 }

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -111,7 +112,7 @@ func (c *client) send(ctx context.Context, method, path string, in, out any) err
 		return fmt.Errorf("the answer of %s ended early", c.base)
 	}
 	if resp.StatusCode >= 300 {
-		return statusError(resp.StatusCode, body)
+		return refusal(resp, body)
 	}
 	if raw, ok := out.(*json.RawMessage); ok {
 		*raw = body
@@ -146,6 +147,21 @@ func (c *client) do(ctx context.Context, method, path string, in any) (*http.Res
 		return nil, fmt.Errorf("nothing answers at %s; is the demo or gateway running?", c.base)
 	}
 	return resp, nil
+}
+
+// busyError is a refusal of a gateway that says when to ask again.
+type busyError struct {
+	error
+	wait time.Duration
+}
+
+// refusal is what the gateway said instead of an answer.
+func refusal(resp *http.Response, body []byte) error {
+	err := statusError(resp.StatusCode, body)
+	if seconds, bad := strconv.Atoi(resp.Header.Get("Retry-After")); bad == nil && resp.StatusCode == http.StatusTooManyRequests {
+		err = &busyError{err, time.Duration(max(0, seconds)) * time.Second}
+	}
+	return err
 }
 
 // statusError is the error of an answer with another status than 2xx.

@@ -11,9 +11,23 @@ import (
 	"countersign.dev/internal/result"
 )
 
+// conversation reads a conversation with all its messages, page by page, and waits
+// between pages as long as the gateway asks for.
 func (c *client) conversation(ctx context.Context, id string) (*wholeConversation, error) {
-	whole := &wholeConversation{}
-	return whole, c.get(ctx, "/api/conversations/"+url.PathEscape(id), whole)
+	path, whole := "/api/conversations/"+url.PathEscape(id), &wholeConversation{}
+	if err := c.get(ctx, path, whole); err != nil {
+		return nil, err
+	}
+	for next := whole.Next; next != ""; {
+		var page wholeConversation
+		switch err := c.get(ctx, path+"?after="+url.QueryEscape(next), &page); {
+		case err == nil:
+			whole.Messages, next = append(whole.Messages, page.Messages...), page.Next
+		case !waitAsked(ctx, err):
+			return nil, err
+		}
+	}
+	return whole, nil
 }
 
 // showStored prints the messages of a conversation.

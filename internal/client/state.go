@@ -179,6 +179,7 @@ type list struct {
 type wholeConversation struct {
 	summary
 	LastEventID string `json:"lastEventId"`
+	Next        string `json:"next"` // after which message there are more
 	Messages    []struct {
 		Role    string          `json:"role"`
 		Content string          `json:"content"` // of a tool: an envelope

@@ -104,13 +104,13 @@ func TestMessagesAreSealedForTheirPlace(t *testing.T) {
 		"swapped": {own[1], own[0]}, "of another": {own[0], foreign[1]}, "repeated": {own[0], own[0]}, "not sealed": {`{"role":"system"}`},
 	} {
 		replaceLog(t, mini, messagesKey(c.ID), rewritten...)
-		if _, _, _, err := s.Messages(t.Context(), c); err == nil || !strings.Contains(err.Error(), "Conversation "+c.ID+" cannot be read") {
+		if _, err := s.Messages(t.Context(), c, ""); err == nil || !strings.Contains(err.Error(), "Conversation "+c.ID+" cannot be read") {
 			t.Errorf("%s: got %v, want a clear error", name, err)
 		}
 	}
 	replaceLog(t, mini, messagesKey(c.ID), own...)
-	if all, _, _, err := s.Messages(t.Context(), c); err != nil || len(all) != len(own) {
-		t.Errorf("put back as they were: got %d, %v", len(all), err)
+	if page, err := s.Messages(t.Context(), c, ""); err != nil || len(page.Messages) != len(own) {
+		t.Errorf("put back as they were: got %d, %v", len(page.Messages), err)
 	}
 }
 

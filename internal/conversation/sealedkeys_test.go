@@ -83,8 +83,8 @@ func TestOldOpenTurnIsNotClosedAgain(t *testing.T) {
 	settled(t, s, c.ID)
 	for _, forged := range []string{old, "0-0", ""} {
 		testkit.PutKey(t, mini, openKey(c.ID), forged)
-		if _, last, running, err := s.Messages(t.Context(), c); last != "8-0" || running || err != nil {
-			t.Errorf("put back: got %s, %v, %v, want the last event, and none running", last, running, err)
+		if page, err := s.Messages(t.Context(), c, ""); page.LastEvent != "8-0" || page.Running || err != nil {
+			t.Errorf("put back: got %s, %v, %v, want the last event, and none running", page.LastEvent, page.Running, err)
 		}
 	}
 	if got := entries(t, mini, c.Log().key); len(got) != 8 {
@@ -97,8 +97,8 @@ func TestOldOpenTurnIsNotClosedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.PutKey(t, mini, openKey(c.ID), old)
-	if _, last, running, err := s.Messages(t.Context(), c); last != "" && last != beginning || !running || err != nil {
-		t.Errorf("in the place of a running turn's: got %q, %v, %v, want it running", last, running, err)
+	if page, err := s.Messages(t.Context(), c, ""); page.LastEvent != "" && page.LastEvent != beginning || !page.Running || err != nil {
+		t.Errorf("in the place of a running turn's: got %q, %v, %v, want it running", page.LastEvent, page.Running, err)
 	}
 }
 

@@ -204,15 +204,24 @@ func (s *Service) List(ctx context.Context, o access.Owner) ([]Listed, error) {
 	return s.turns.store.list(ctx, o)
 }
 
-// Messages returns a conversation's messages, oldest first, and the id up to
-// which they contain its events: a running turn is in its events alone.
-func (s *Service) Messages(ctx context.Context, c Conversation) (all []Message, lastEvent string, running bool, err error) {
-	lastEvent, running, err = s.turns.recovery.covered(ctx, c.Log()) // read first: at-least-once
+// Stored is a page of what is stored of a conversation.
+type Stored struct {
+	Messages  []Message // oldest first
+	More      bool      // others follow
+	LastEvent string    // up to which all pages contain its events: a running turn is in its events alone
+	Running   bool      // a question is being answered
+}
+
+// Messages returns a page of a conversation's messages, those that follow the one
+// with the id after: 1 MiB of them or a little more, since a call and its results stay
+// together. Empty: from the first one.
+func (s *Service) Messages(ctx context.Context, c Conversation, after string) (page Stored, err error) {
+	page.LastEvent, page.Running, err = s.turns.recovery.covered(ctx, c.Log()) // read first: at-least-once
 	if err != nil {
-		return nil, "", false, err
+		return Stored{}, err
 	}
-	all, err = s.turns.store.messages(ctx, c.ID)
-	return all, lastEvent, running, err
+	page.Messages, page.More, err = s.turns.store.page(ctx, c.ID, after)
+	return page, err
 }
 
 // Cancel drops the questions of a conversation that wait, stops its running turn,

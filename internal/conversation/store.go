@@ -3,7 +3,9 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,12 +15,15 @@ import (
 	"countersign.dev/internal/conversation/sealed"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/quota"
+	"countersign.dev/internal/state"
 )
 
 const (
 	recordTTL        = 30 * 24 * time.Hour // of a conversation, after its last message
 	maxConversations = 200                 // listed, the newest
 	readAhead        = 200                 // entries that one read of a log returns
+	maxPage          = 1 << 20             // stored bytes of messages after which a page ends
+	pageAhead        = 20                  // entries that one read for a page returns: more would be dropped
 )
 
 // keyValues keeps records.
@@ -163,18 +168,37 @@ func (s store) add(ctx context.Context, conversation string, messages ...Message
 }
 
 // messages returns a conversation's messages, oldest first.
-func (s store) messages(ctx context.Context, conversation string) (all []Message, err error) {
-	for after := ""; ; after = all[len(all)-1].ID {
-		found, err := s.logs.ReadAfter(ctx, messagesKey(conversation), after, readAhead)
+func (s store) messages(ctx context.Context, conversation string) ([]Message, error) {
+	all, _, err := s.read(ctx, conversation, "", readAhead, math.MaxInt)
+	return all, err
+}
+
+// page returns the messages after an id, and whether others follow them.
+func (s store) page(ctx context.Context, conversation, after string) (found []Message, more bool, err error) {
+	found, more, err = s.read(ctx, conversation, after, pageAhead, maxPage)
+	if errors.Is(err, state.ErrGap) {
+		err = fault.BadRequest.New("The conversation has no message with the id in after.").Suggest("Read it from its beginning, without after.")
+	}
+	return found, more, err
+}
+
+// read returns messages until they have so many bytes. It ends before no results, which
+// are read with their calls.
+func (s store) read(ctx context.Context, conversation, after string, ahead, most int) (all []Message, more bool, err error) {
+	for size := 0; ; {
+		found, err := s.logs.ReadAfter(ctx, messagesKey(conversation), after, ahead)
 		if err != nil || len(found) == 0 {
-			return all, err
+			return all, false, err
 		}
 		for _, f := range found {
 			m, err := s.sealer.openMessage(conversation, f.ID, f.Data)
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
-			all = append(all, m)
+			if size >= most && m.Role != agent.ToolRole {
+				return all, true, nil
+			}
+			all, size, after = append(all, m), size+len(f.Data), f.ID
 		}
 	}
 }

@@ -111,9 +111,9 @@ func TestQuestionIsStoredWithItsSurface(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, _, _, err := r.conversations.Messages(t.Context(), c)
-		if err != nil || all[0].Surface != want {
-			t.Errorf("%s: got %+v, %v, want %s", agent, all, err, want)
+		page, err := r.conversations.Messages(t.Context(), c, "")
+		if err != nil || page.Messages[0].Surface != want {
+			t.Errorf("%s: got %+v, %v, want %s", agent, page.Messages, err, want)
 		}
 	}
 }

@@ -2,7 +2,7 @@
 // The question's form: Enter sends, Shift+Enter breaks the line, what is too long is
 // said before it is refused, and what was not sent is kept.
 
-import { get } from "../api.js";
+import { whole } from "../api.js";
 import { at, show } from "../dom.js";
 import { effect } from "../reactive.js";
 import { conversations, frozen, me, open, toast } from "../store.js";
@@ -104,7 +104,7 @@ async function recall(conversation, fill) {
 }
 
 async function lastQuestion(id) {
-  const { messages = [] } = await get(`/api/conversations/${encodeURIComponent(id)}`).catch(() => ({}));
+  const { messages = [] } = await whole(`/api/conversations/${encodeURIComponent(id)}`).catch(() => ({}));
   return messages.findLast(({ role }) => role === "user")?.content ?? "";
 }
 

@@ -32,6 +32,7 @@ type (
 		Running     bool          `json:"running"`     // a question is being answered
 		LastEventID string        `json:"lastEventId"` // the messages contain everything up to here: follow the events after it
 		Messages    []messageView `json:"messages"`
+		Next        string        `json:"next,omitempty"` // after which message to go on: there are more
 
 		Usage *agent.UsageView `json:"usage,omitempty"` // of all its turns
 	}
@@ -81,22 +82,26 @@ func (a API) List(w http.ResponseWriter, r *http.Request, p *access.Principal) e
 	return httpx.JSON(w, http.StatusOK, map[string]any{"conversations": views})
 }
 
-// Show is GET /api/conversations/{id}.
+// Show is GET /api/conversations/{id}: a page of its messages, from the first one or
+// after the one that ?after= names.
 func (a API) Show(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	owned, err := a.owned(r, p)
 	if err != nil {
 		return err
 	}
-	messages, last, running, err := a.Conversations.Messages(r.Context(), owned)
+	page, err := a.Conversations.Messages(r.Context(), owned, r.URL.Query().Get("after"))
 	if err != nil {
 		return err
 	}
-	view := wholeConversation{conversationView: viewOf(owned), Running: running, LastEventID: last, Messages: []messageView{}}
+	view := wholeConversation{conversationView: viewOf(owned), Running: page.Running, LastEventID: page.LastEvent, Messages: []messageView{}}
+	if page.More {
+		view.Next = page.Messages[len(page.Messages)-1].ID
+	}
 	if owned.Usage != (agent.Usage{}) {
 		view.Usage = owned.Usage.View()
 	}
 	var before agent.Message
-	for _, m := range messages {
+	for _, m := range page.Messages {
 		view.Messages = append(view.Messages, messagesOf(m, before)...)
 		before = m.Message
 	}
