@@ -232,7 +232,7 @@ func (c *client) query(ctx context.Context, question, conversation, model string
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
 		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-		return nil, refusal(resp, said)
+		return nil, errorOf(resp, said)
 	}
 	return resp, nil
 }

@@ -112,7 +112,7 @@ func (c *client) send(ctx context.Context, method, path string, in, out any) err
 		return fmt.Errorf("the answer of %s ended early", c.base)
 	}
 	if resp.StatusCode >= 300 {
-		return refusal(resp, body)
+		return errorOf(resp, body)
 	}
 	if raw, ok := out.(*json.RawMessage); ok {
 		*raw = body
@@ -155,8 +155,8 @@ type busyError struct {
 	wait time.Duration
 }
 
-// refusal is what the gateway said instead of an answer.
-func refusal(resp *http.Response, body []byte) error {
+// errorOf is what the gateway said instead of an answer.
+func errorOf(resp *http.Response, body []byte) error {
 	err := statusError(resp.StatusCode, body)
 	if seconds, bad := strconv.Atoi(resp.Header.Get("Retry-After")); bad == nil && resp.StatusCode == http.StatusTooManyRequests {
 		err = &busyError{err, time.Duration(max(0, seconds)) * time.Second}

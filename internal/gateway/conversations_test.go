@@ -54,6 +54,9 @@ func TestConversationIsStoredForItsOwnerAlone(t *testing.T) {
 	if whole.Model != "script" || whole.Messages[0].Model != "" || whole.Messages[2].Model != "script" {
 		t.Errorf("models: got %q and %+v, want the one that answered", whole.Model, whole.Messages)
 	}
+	if status := r.get("/api/conversations/"+conversation+"?after="+whole.Messages[2].ID, alice, &whole); status != 200 || len(whole.Messages) != 2 {
+		t.Errorf("after the first answer: got %d %+v, want the second turn", status, whole.Messages)
+	}
 	if status, _ := r.read(r.send("DELETE", "/api/conversations/"+conversation, alice, "")); status != 204 {
 		t.Errorf("delete: got %d, want 204", status)
 	}

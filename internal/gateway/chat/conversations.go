@@ -93,6 +93,11 @@ func (a API) Show(w http.ResponseWriter, r *http.Request, p *access.Principal) e
 	if err != nil {
 		return err
 	}
+	return httpx.JSON(w, http.StatusOK, pageOf(owned, page))
+}
+
+// pageOf encodes a conversation with a page of its messages.
+func pageOf(owned conversation.Conversation, page conversation.Stored) wholeConversation {
 	view := wholeConversation{conversationView: viewOf(owned), Running: page.Running, LastEventID: page.LastEvent, Messages: []messageView{}}
 	if page.More {
 		view.Next = page.Messages[len(page.Messages)-1].ID
@@ -105,7 +110,7 @@ func (a API) Show(w http.ResponseWriter, r *http.Request, p *access.Principal) e
 		view.Messages = append(view.Messages, messagesOf(m, before)...)
 		before = m.Message
 	}
-	return httpx.JSON(w, http.StatusOK, view)
+	return view
 }
 
 // messagesOf encodes one stored message; the results of one step are several,
