@@ -174,6 +174,29 @@ func TestSlowClientsAreCut(t *testing.T) {
 	}
 }
 
+// TestAnswerThatTakesLongArrives: the time for an answer begins with it, and a handler that sets
+// another one decides.
+func TestAnswerThatTakesLongArrives(t *testing.T) {
+	for _, path := range []string{"late", "empty", "pauses"} {
+		t.Run(path, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, ended := served(t)
+				if _, err := fmt.Fprintf(client, "POST /%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", path); err != nil {
+					t.Fatal(err)
+				}
+				answer, err := http.ReadResponse(bufio.NewReader(client), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if body, err := io.ReadAll(answer.Body); answer.StatusCode != http.StatusOK || err != nil || len(body) > 0 && string(body) != "done" {
+					t.Errorf("got %d, %q and %v", answer.StatusCode, body, err)
+				}
+				<-ended
+			})
+		})
+	}
+}
+
 // served is the client's end of a connection to a server; ended is closed when the server
 // closes its own.
 func served(t *testing.T) (client net.Conn, ended chan struct{}) {
@@ -185,6 +208,21 @@ func served(t *testing.T) (client net.Conn, ended chan struct{}) {
 	mux.HandleFunc("POST /refuse", func(http.ResponseWriter, *http.Request) error { return fault.Unauthorized.New("No.") })
 	mux.HandleFunc("POST /large", func(w http.ResponseWriter, _ *http.Request) error {
 		_, err := w.Write(make([]byte, 10<<20))
+		return err
+	})
+	const long = 10 * time.Minute // of the bubble's clock
+	mux.HandleFunc("POST /empty", func(http.ResponseWriter, *http.Request) error { time.Sleep(long); return nil })
+	mux.HandleFunc("POST /late", func(w http.ResponseWriter, _ *http.Request) error {
+		time.Sleep(long)
+		_, err := io.WriteString(w, "done")
+		return err
+	})
+	mux.HandleFunc("POST /pauses", func(w http.ResponseWriter, _ *http.Request) error {
+		httpx.KeepOpen(w)
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(long)
+		_, err := io.WriteString(w, "done")
 		return err
 	})
 	s := httpx.NewServer(mux, slog.New(slog.DiscardHandler))

@@ -16,7 +16,7 @@ import (
 const (
 	headerTimeout = 10 * time.Second // for its headers
 	bodyTimeout   = 30 * time.Second // for its body
-	answerTimeout = 90 * time.Second // from its headers until it has read the answer
+	answerTimeout = 90 * time.Second // to read the answer, from where that begins; without a body from the headers
 	idleTimeout   = 2 * time.Minute  // between two requests
 	lingerTime    = 2 * time.Second  // to stop sending a body that was answered already
 	maxHeaders    = 64 << 10         // bytes of headers
@@ -106,9 +106,10 @@ func boundBody(next http.Handler) http.Handler {
 			w.Header().Set("Connection", "close")
 		}
 		readUntil(w, time.Now().Add(bodyTimeout))
-		answer := &earlyWriter{w, timedBody{ReadCloser: r.Body, answer: w, request: r}}
+		answer := &earlyWriter{ResponseWriter: w, body: timedBody{ReadCloser: r.Body, answer: w, request: r}}
 		r.Body = &answer.body
 		next.ServeHTTP(answer, r)
+		answer.begin() // for net/http, which answers where the handler has not
 		if answer.body.ended {
 			return
 		}
@@ -150,26 +151,43 @@ func (b *timedBody) Read(p []byte) (int, error) {
 }
 
 // earlyWriter closes the connection after a response that begins before the
-// body has ended. Otherwise net/http would wait for the body first.
+// body has ended. Otherwise net/http would wait for the body first. The client has all of
+// [answerTimeout] for a response, however long the handler took to begin it: a call of
+// somebody else's server may take minutes.
 type earlyWriter struct {
 	http.ResponseWriter
-	body timedBody
+	body  timedBody
+	begun bool // the response, or the handler has set its deadline
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (e *earlyWriter) WriteHeader(status int) {
-	if status >= http.StatusOK && !e.body.ended {
-		e.Header().Set("Connection", "close")
+	if status >= http.StatusOK {
+		e.begin()
 	}
 	e.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
 func (e *earlyWriter) Write(b []byte) (int, error) {
+	e.begin()
+	return e.ResponseWriter.Write(b)
+}
+
+// begin begins a response.
+func (e *earlyWriter) begin() {
 	if !e.body.ended {
 		e.Header().Set("Connection", "close") // without effect once the header is sent
 	}
-	return e.ResponseWriter.Write(b)
+	if !e.begun {
+		_ = e.SetWriteDeadline(time.Now().Add(answerTimeout)) // test recorders have no deadline
+	}
+}
+
+// SetWriteDeadline is what http.ResponseController calls.
+func (e *earlyWriter) SetWriteDeadline(at time.Time) error {
+	e.begun = true
+	return http.NewResponseController(e.ResponseWriter).SetWriteDeadline(at)
 }
 
 // Unwrap lets http.ResponseController reach the connection.

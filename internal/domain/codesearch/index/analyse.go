@@ -10,7 +10,6 @@ import (
 
 	"countersign.dev/internal/domain/codesearch/chunk"
 	"countersign.dev/internal/domain/codesearch/intern"
-	"countersign.dev/internal/domain/codesearch/linguist"
 	"countersign.dev/internal/domain/codesearch/pieces"
 	"countersign.dev/internal/domain/codesearch/words"
 )
@@ -86,7 +85,6 @@ type analyser struct {
 	posts    []post // of the current file
 	packed   []byte // its text, compressed
 
-	linguist.Rules
 	texts
 }
 

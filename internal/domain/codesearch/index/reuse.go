@@ -72,8 +72,7 @@ func proves(indexed, modified time.Time) bool { return modified.Add(quietTime).B
 
 // moveTo makes the file the one that was found elsewhere with the same text.
 func (f *File) moveTo(to found) {
-	var r linguist.Rules
-	f.Flags = f.Flags&^r.PathFlags(f.Path) | r.PathFlags(to.path) // what the text decides stays
+	f.Flags = f.Flags&^linguist.PathFlags(f.Path) | linguist.PathFlags(to.path) // what the text decides stays
 	f.Path, f.Modified = to.path, to.modified
 }
 

@@ -219,8 +219,8 @@ func (u *update) entry(a *analyser, f found) (e Entry, reused, ok bool) {
 		u.compared++
 		return e, true, true
 	}
-	e = a.file(File{Path: f.path, Language: language, Flags: a.ContentFlags(f.path, language, src), Modified: f.modified, blob: u.head.Name(src)}, src)
-	e.Flags |= a.PathFlags(f.path)
+	e = a.file(File{Path: f.path, Language: language, Flags: linguist.ContentFlags(f.path, language, src), Modified: f.modified, blob: u.head.Name(src)}, src)
+	e.Flags |= linguist.PathFlags(f.path)
 	return e, false, true
 }
 

@@ -27,6 +27,7 @@ type slot struct {
 const (
 	firstRecord = 1
 	lengths     = 8 // bytes before a list
+	minRecords  = 4 << 10
 )
 
 // Key is a text as it is looked up.
@@ -100,12 +101,10 @@ func (l *Lists) add(key Key, numbers []uint32) (at uint32) {
 	if 2*l.texts >= len(l.slots) {
 		l.grow()
 	}
-	if l.texts == 0 {
-		l.records = make([]byte, firstRecord)
-	}
 	if uint64(len(l.records)) > math.MaxUint32 {
 		panic("intern: texts of more than 4 GB")
 	}
+	l.reserve(lengths + 4*len(numbers) + len(key.Text))
 	at = uint32(len(l.records))
 	l.records = binary.LittleEndian.AppendUint32(l.records, uint32(len(key.Text)))
 	l.records = binary.LittleEndian.AppendUint32(l.records, uint32(len(numbers)))
@@ -116,6 +115,19 @@ func (l *Lists) add(key Key, numbers []uint32) (at uint32) {
 	l.texts++
 	l.fill(slot{key.hash, at})
 	return at
+}
+
+// reserve makes memory for a record of so many bytes. It doubles it, where append would add a
+// quarter: most of its cost is the copy, and memory that was not used before.
+func (l *Lists) reserve(bytes int) {
+	if l.texts == 0 {
+		l.records = make([]byte, firstRecord, minRecords)
+	}
+	if need := len(l.records) + bytes; need > cap(l.records) {
+		grown := make([]byte, len(l.records), max(need, 2*cap(l.records)))
+		copy(grown, l.records)
+		l.records = grown
+	}
 }
 
 // record reads what is kept of a text.

@@ -25,7 +25,7 @@ const (
 )
 
 // ContentFlags are the flags that a file's text decides.
-func (r *Rules) ContentFlags(name, language string, src []byte) (f Flag) {
+func ContentFlags(name, language string, src []byte) (f Flag) {
 	switch kind := data.Type(data.LanguagesType[language]); {
 	case kind == data.TypeProse:
 		f |= Prose
@@ -33,7 +33,7 @@ func (r *Rules) ContentFlags(name, language string, src []byte) (f Flag) {
 		f |= Data
 	}
 	head := src[:min(len(src), 2048)]
-	if saysGenerated(head) || r.isGenerated(name, head) {
+	if saysGenerated(head) || isGenerated(name, head) {
 		f |= Generated
 	}
 	if reexports(name, src) {
@@ -113,7 +113,7 @@ func declares(name string, src []byte) bool {
 }
 
 // PathFlags are the flags that a file's place decides.
-func (r *Rules) PathFlags(name string) (f Flag) {
+func PathFlags(name string) (f Flag) {
 	lower := strings.ToLower(name)
 	folders, base := path.Split(lower)
 	for folder := range strings.SplitSeq(strings.Trim(folders, "/"), "/") {
@@ -150,7 +150,7 @@ func (r *Rules) PathFlags(name string) (f Flag) {
 	if papers[stem] && path.Ext(base) == "" {
 		f |= Prose
 	}
-	if f&(Test|Example) == 0 && !declares && r.isVendored(asSource(name)) { // Linguist takes all .d.ts for others' code
+	if f&(Test|Example) == 0 && !declares && isVendored(asSource(name)) { // Linguist takes all .d.ts for others' code
 		f |= Vendored
 	}
 	return f

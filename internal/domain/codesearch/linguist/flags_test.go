@@ -60,7 +60,7 @@ func TestPathsTellKinds(t *testing.T) {
 		"lib/ex_unit/doc_test.exs":     Test,
 		"lib/changes.go":               0,
 	} {
-		if got := new(Rules).PathFlags(path); got != want {
+		if got := PathFlags(path); got != want {
 			t.Errorf("%s: %b, not %b", path, got, want)
 		}
 	}
@@ -81,7 +81,7 @@ func TestHeadersThatOnlyDeclare(t *testing.T) {
 		{"ring.h", "class Ring {\n  Ring();\n  int size() { return size_; }\n  void open() {\n    seal(this);\n  }\n};\n", 0},
 		{"Ring.h", "@interface Ring\n- (void)seal;\n- (void)open:(int)n;\n@end\n", Legacy},
 	} {
-		if got := new(Rules).ContentFlags(c.name, "C++", []byte(c.src)); got != c.want {
+		if got := ContentFlags(c.name, "C++", []byte(c.src)); got != c.want {
 			t.Errorf("%s: %b, not %b:\n%s", c.name, got, c.want, c.src)
 		}
 	}
@@ -91,11 +91,11 @@ func TestHeadersThatOnlyDeclare(t *testing.T) {
 func TestFilesWithoutALanguageAreData(t *testing.T) {
 	for name, want := range map[string]Flag{"ring.aml": Data, "ring.golden": Data, "ring.tmpl": Data, "ring.go": 0, "Makefile": 0, "ring.json": Data, "ring.md": Prose} {
 		src := []byte("seal the ring\n")
-		if got := new(Rules).ContentFlags(name, LanguageOf(name, src), src); got != want {
+		if got := ContentFlags(name, LanguageOf(name, src), src); got != want {
 			t.Errorf("%s: %b, not %b", name, got, want)
 		}
 	}
-	if script := []byte("#!/bin/sh\nseal\n"); new(Rules).ContentFlags("seal", LanguageOf("seal", script), script) != 0 {
+	if script := []byte("#!/bin/sh\nseal\n"); ContentFlags("seal", LanguageOf("seal", script), script) != 0 {
 		t.Error("a script is data")
 	}
 }
@@ -110,7 +110,7 @@ func TestSaysGenerated(t *testing.T) {
 		"// Ring is generated once a second.\npackage p\n":                                       0,
 		"// Do not edit a ring while it is read.\npackage p\n":                                   0,
 	} {
-		if got := new(Rules).ContentFlags("ring.go", "Go", []byte(head)); got != want {
+		if got := ContentFlags("ring.go", "Go", []byte(head)); got != want {
 			t.Errorf("%q: %b, not %b", head, got, want)
 		}
 	}

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"path"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/go-enry/go-enry/v2/data"
@@ -108,60 +106,4 @@ func byInterpreter(src []byte) string {
 		return ""
 	}
 	return first(data.LanguagesByInterpreter[interpreter])
-}
-
-// Rules answers what go-enry's rules say of paths. It keeps what they say of the last
-// folder: its rules are many expressions, and files come folder by folder. The zero
-// value is ready, and for one goroutine.
-type Rules struct {
-	folder              string
-	vendored, generated bool // everything in it
-}
-
-// plainEndings are those of files whose own names no rule is about, unless these have a
-// further point.
-var plainEndings = map[string]bool{".go": true, ".java": true, ".rs": true, ".rb": true, ".kt": true, ".swift": true, ".scala": true, ".cc": true, ".cpp": true, ".sql": true, ".md": true}
-
-// plain reports whether only the folders of a path decide, and looks at them.
-func (r *Rules) plain(name string) bool {
-	folder, base := path.Split(name)
-	ending := path.Ext(base)
-	if !plainEndings[ending] || strings.Contains(strings.TrimSuffix(base, ending), ".") || strings.Contains(folder, "irror") || strings.Contains(folder, "tiny_mce") {
-		return false // names in some folders are in rules without their endings
-	}
-	if r.folder != folder {
-		*r = Rules{folder, data.FastVendorMatcher.MatchString(folder), generatedName(folder)}
-	}
-	return true
-}
-
-// isVendored reports whether a path is one of other people's code.
-func (r *Rules) isVendored(name string) bool {
-	if r.plain(name) {
-		return r.vendored
-	}
-	return data.FastVendorMatcher.MatchString(name)
-}
-
-// isGenerated reports whether a file was written by a program.
-func (r *Rules) isGenerated(name string, head []byte) bool {
-	extension := strings.ToLower(filepath.Ext(name))
-	if _, known := data.GeneratedCodeExtensions[extension]; known {
-		return true
-	}
-	if r.plain(name) && r.generated || !r.plain(name) && generatedName(name) {
-		return true
-	}
-	name = strings.ToLower(name)
-	for _, matches := range data.GeneratedCodeMatchers {
-		if matches(name, extension, head) {
-			return true
-		}
-	}
-	return false
-}
-
-// generatedName reports whether a path alone says that a program wrote a file.
-func generatedName(name string) bool {
-	return slices.ContainsFunc(data.GeneratedCodeNameMatchers, func(matches data.GeneratedCodeNameMatcher) bool { return matches(name) })
 }
