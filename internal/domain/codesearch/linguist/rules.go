@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/go-enry/go-enry/v2/data"
-	"github.com/go-enry/go-enry/v2/regex"
 )
 
 // go-enry has some 200 rules about paths, most of them expressions. To try all of them took a tenth of
@@ -16,13 +15,13 @@ import (
 
 // vendorRule is a rule about the paths of other people's code.
 type vendorRule struct {
-	needs string // every path that matches has it
-	regex.EnryRegexp
+	needs   string // every path that matches has it
+	matches func(path string) bool
 }
 
 var vendorRules = sync.OnceValue(func() (rules []vendorRule) {
 	for _, rule := range data.VendorMatchers {
-		rules = append(rules, vendorRule{required(rule.String()), rule})
+		rules = append(rules, vendorRule{required(rule.String()), rule.MatchString})
 	}
 	return rules
 })
@@ -45,7 +44,7 @@ func required(expression string) (longest string) {
 // isVendored reports whether a path is one of other people's code.
 func isVendored(name string) bool {
 	return slices.ContainsFunc(vendorRules(), func(rule vendorRule) bool {
-		return strings.Contains(name, rule.needs) && rule.MatchString(name)
+		return strings.Contains(name, rule.needs) && rule.matches(name)
 	})
 }
 
