@@ -143,6 +143,7 @@ func TestSlowClientsAreCut(t *testing.T) {
 		"a body":           {fmt.Sprintf(body, "read"), " ", true, 32 * time.Second},
 		"a body, refused":  {fmt.Sprintf(body, "refuse"), " ", true, 2 * time.Second},
 		"an unread answer": {fmt.Sprintf(head, "large") + "\r\n", "", false, 90 * time.Second},
+		"a stream":         {fmt.Sprintf(body, "stream"), " ", false, 10 * time.Second},
 		"a silent one":     {fmt.Sprintf(head, "refuse") + "\r\n", "", true, 2 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,6 +208,11 @@ func served(t *testing.T) (client net.Conn, ended chan struct{}) {
 	})
 	mux.HandleFunc("POST /refuse", func(http.ResponseWriter, *http.Request) error { return fault.Unauthorized.New("No.") })
 	mux.HandleFunc("POST /large", func(w http.ResponseWriter, _ *http.Request) error {
+		_, err := w.Write(make([]byte, 10<<20))
+		return err
+	})
+	mux.HandleFunc("POST /stream", func(w http.ResponseWriter, _ *http.Request) error {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(10 * time.Second)) // decides
 		_, err := w.Write(make([]byte, 10<<20))
 		return err
 	})
