@@ -32,9 +32,12 @@ func required(expression string) (longest string) {
 	if err != nil {
 		return "" // is in everything
 	}
-	for _, part := range append(whole.Sub, whole) {
-		certain := part == whole || whole.Op == syntax.OpConcat
-		if text := string(part.Rune); certain && part.Op == syntax.OpLiteral && part.Flags&syntax.FoldCase == 0 && len(text) > len(longest) {
+	parts := []*syntax.Regexp{whole}
+	if whole.Op == syntax.OpConcat {
+		parts = whole.Sub
+	}
+	for _, part := range parts {
+		if text := string(part.Rune); part.Op == syntax.OpLiteral && part.Flags&syntax.FoldCase == 0 && len(text) > len(longest) {
 			longest = text
 		}
 	}
