@@ -4,35 +4,26 @@
 package english
 
 import (
-	"cmp"
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
+	"unicode/utf8"
 )
 
-// Stem cuts a word in lower case to what its forms share, which need not be a word
-// (Snowball's English stemmer).
-func Stem(word string) string {
-	for _, apart := range []string{"engineer", "importan", "business"} { // which mean no engine, no import, and not to be busy
-		if strings.HasPrefix(word, apart) {
-			return apart
-		}
-	}
-	env := snowballstem.NewEnv(word)
-	english.Stem(env)
-	return env.Current()
-}
-
-var plural = regexp.MustCompile(`(.{2,})ies$|(.*(?:ss|x|ch|sh))es$|(.{2,}[^siu])s$`)
-
-// Singular cuts the ending of a plural.
+// Singular cuts the ending of a plural: "salaries", "boxes", "deals", but not "status", "gas" or "class".
+// It is asked for every word of a question and every tool, so it cuts without a regular expression.
 func Singular(word string) string {
-	if m := plural.FindStringSubmatch(word); m != nil {
-		return cmp.Or(m[2], m[3], m[1]+"y")
+	if stem, cut := strings.CutSuffix(word, "ies"); cut && utf8.RuneCountInString(stem) >= 2 {
+		return stem + "y"
+	}
+	stem, cut := strings.CutSuffix(word, "es")
+	if cut && slices.ContainsFunc([]string{"ss", "x", "ch", "sh"}, func(end string) bool { return strings.HasSuffix(stem, end) }) {
+		return stem
+	}
+	stem, cut = strings.CutSuffix(word, "s")
+	if cut && utf8.RuneCountInString(stem) >= 3 && !strings.ContainsRune("siu", rune(stem[len(stem)-1])) {
+		return stem
 	}
 	return word
 }
