@@ -40,12 +40,12 @@ func (r *readers) pages(t *testing.T) (n int) {
 }
 
 // TestWorkDoesNotGrowWithTheWorkspace: an operation looks at about as many pages of a
-// file with 100,000 tasks as of one with 20,000, and at 2,000 at most. It does not ask
+// file with 60,000 tasks as of one with 20,000, and at 2,000 at most. It does not ask
 // how long that takes. Searches for words that must stand beside one another elsewhere
 // than in files are not among them.
 func TestWorkDoesNotGrowWithTheWorkspace(t *testing.T) {
 	testkit.Alone(t)
-	const small, large, most = 20_000, 100_000, 2000
+	const small, large, most = 20_000, 60_000, 2000
 	r := &readers{}
 	sqlite.RegisterConnectionHook(func(conn sqlite.ExecQuerierContext, dsn string) error {
 		r.mu.Lock()
