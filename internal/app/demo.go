@@ -196,8 +196,12 @@ func (d *demonstration) issuer(life *lifetime) (*issuer.Server, error) {
 	for _, a := range company.Accounts() {
 		people = append(people, issuer.Person(a))
 	}
+	audiences := []string{gatewayAudience}
+	for _, domain := range domains() {
+		audiences = append(audiences, domain.name)
+	}
 	server, err := issuer.Start("localhost:"+port, issuer.Options{
-		People: people, KeyFile: filepath.Join(d.Data, "issuer-key.pem"), TerminalClient: demoClient,
+		People: people, KeyFile: filepath.Join(d.Data, "issuer-key.pem"), TerminalClient: demoClient, Audiences: audiences,
 		Clients: []issuer.Client{{
 			ID: demoClient, Audience: gatewayAudience,
 			RedirectURIs: []string{d.ports["gateway"] + "/callback"}, LogoutURIs: []string{d.ports["gateway"] + "/"},

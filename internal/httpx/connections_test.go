@@ -44,18 +44,35 @@ func (a asking) closed() bool {
 	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// bounded serves at most so many connections, and returns how a client opens one. A
-// request for /held says so on the channel, and has no answer before it ends.
-func bounded(t *testing.T, secure bool, most int) (dial func() asking, entered chan struct{}, end func()) {
+// states are those that connections of a server have come to: a client has its answer
+// before its connection is idle.
+type states chan http.ConnState
+
+// await waits until so many more connections have come to a state.
+func (s states) await(n int, state http.ConnState) {
+	for n > 0 {
+		if <-s == state {
+			n--
+		}
+	}
+}
+
+// bounded serves at most so many connections, and returns how a client opens one, and the
+// states of all. A request for /held says so on the channel, and has no answer before it ends.
+func bounded(t *testing.T, secure bool, most int) (dial func() asking, come states, entered chan struct{}, end func()) {
 	t.Helper()
-	held, entered := make(chan struct{}), make(chan struct{})
+	held, entered, come := make(chan struct{}), make(chan struct{}), make(states, 64)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/held" {
 			entered <- struct{}{}
 			<-held
 		}
 	}))
-	s.Config.ConnState = (&connections{most: most, waiting: make(map[net.Conn]struct{})}).changed
+	bound := &connections{most: most, waiting: make(map[net.Conn]struct{})}
+	s.Config.ConnState = func(conn net.Conn, to http.ConnState) {
+		bound.changed(conn, to)
+		come <- to
+	}
 	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	known := x509.NewCertPool()
 	if secure {
@@ -77,13 +94,13 @@ func bounded(t *testing.T, secure bool, most int) (dial func() asking, entered c
 		}
 		return asking{c, t}
 	}
-	return dial, entered, func() { close(held) }
+	return dial, come, entered, func() { close(held) }
 }
 
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	for name, secure := range map[string]bool{"plain": false, "TLS": true} {
 		t.Run(name, func(t *testing.T) {
-			dial, _, _ := bounded(t, secure, 3)
+			dial, come, _, _ := bounded(t, secure, 3)
 			closed := make(chan bool, 3)
 			for range 3 {
 				c := dial()
@@ -93,6 +110,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 				}
 				go func() { closed <- c.closed() }()
 			}
+			come.await(3, http.StateIdle)
 			more := dial()
 			more.send("/")
 			if !more.answered() {
@@ -106,7 +124,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 }
 
 func TestConnectionOverTheBoundIsClosed(t *testing.T) {
-	dial, entered, end := bounded(t, false, 3)
+	dial, come, entered, end := bounded(t, false, 3)
 	var busy []asking
 	for range 3 {
 		c := dial()
@@ -118,12 +136,14 @@ func TestConnectionOverTheBoundIsClosed(t *testing.T) {
 	if !more.closed() {
 		t.Error("got one connection more than the bound")
 	}
+	come.await(1, http.StateClosed)
 	end()
 	for _, c := range busy {
 		if !c.answered() {
 			t.Error("a request at work lost its connection")
 		}
 	}
+	come.await(3, http.StateIdle)
 	more = dial()
 	more.send("/")
 	if !more.answered() {

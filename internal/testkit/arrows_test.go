@@ -174,7 +174,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/httpx":           {ours: []string{"fault", "strictjson", "telemetry"}},
 	"internal/telemetry":       {ours: []string{"access"}},
 	"internal/embedded":        {ours: []string{"fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/xi2/xz"}},
-	"internal/embedded/issuer": {ours: []string{"embedded", "fault", "strictjson"}, outside: []string{"github.com/go-jose/go-jose"}},
+	"internal/embedded/issuer": {ours: []string{"embedded", "fault", "netguard", "strictjson"}, outside: []string{"github.com/go-jose/go-jose"}},
 	// static serves the page's files, so that a reload costs one round trip: it knows nothing of ours.
 	"internal/static": {},
 	"web":             {},

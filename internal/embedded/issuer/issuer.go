@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"countersign.dev/internal/netguard"
 )
 
 // tokenLife is how long ID and access tokens are valid, unless an option says it.
@@ -23,14 +24,16 @@ type Options struct {
 	Now     func() time.Time // nil: time.Now
 	Life    time.Duration    // of ID and access tokens, in whole seconds; 0: an hour
 
-	TerminalClient string // the client that tokens for terminals are issued to; empty: none
+	TerminalClient string   // the client that tokens for terminals are issued to; empty: none
+	Audiences      []string // the servers that these tokens may be for; empty: any name of a server
 }
 
 // Issuer serves one issuer URL. It is safe for concurrent use.
 type Issuer struct {
 	url      string
 	people   []Person
-	terminal string // the client of tokens for terminals
+	terminal string   // the client of tokens for terminals
+	servers  []string // the audiences of these tokens; empty: any
 	signer   *signer
 	codes    *codes
 	families *families // of refresh tokens
@@ -55,7 +58,7 @@ func New(issuerURL string, o Options) (*Issuer, error) {
 		return nil, err
 	}
 	i := &Issuer{
-		url: issuerURL, people: slices.Clone(o.People), terminal: o.TerminalClient, signer: signer,
+		url: issuerURL, people: slices.Clone(o.People), terminal: o.TerminalClient, servers: slices.Clone(o.Audiences), signer: signer,
 		codes: newCodes(now), families: newFamilies(now), life: cmp.Or(o.Life, tokenLife), now: now, clients: make(map[string]Client),
 	}
 	if err := i.checkPeople(); err != nil {
@@ -129,15 +132,8 @@ func (i *Issuer) checkPeople() error {
 
 func loopbackURL(raw string) error {
 	u, err := url.Parse(raw)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.Fragment != "" || !loopbackHost(u.Host) {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.Fragment != "" || !netguard.Loopback(u) {
 		return fmt.Errorf("issuer: %q is not an address on loopback; the development issuer serves loopback only", raw)
 	}
 	return nil
-}
-
-func loopbackHost(hostport string) bool {
-	u := url.URL{Host: hostport}
-	host := u.Hostname()
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -320,6 +320,18 @@ func TestTerminalGetsATokenAndOtherSitesDoNot(t *testing.T) {
 	}
 }
 
+func TestTokenForAServerThatIsNotThere(t *testing.T) {
+	o := options()
+	o.Audiences = []string{"gateway", "hr"}
+	s := start(t, o)
+	for audience, want := range map[string]int{"gateway": http.StatusOK, "hr": http.StatusOK, "h": http.StatusBadRequest, "finance": http.StatusBadRequest} {
+		resp, body := do(t, devToken(t, s, `{"username":"alice.chen","audience":"`+audience+`","scope":"mcp"}`))
+		if resp.StatusCode != want || want != http.StatusOK && !strings.Contains(body, "gateway, hr") {
+			t.Errorf("%s: %d %s", audience, resp.StatusCode, body)
+		}
+	}
+}
+
 func TestForeignPageCannotSignSomeoneIn(t *testing.T) {
 	s := start(t, options())
 	asked := asking("v")

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
+
+	"countersign.dev/internal/netguard"
 )
 
 // Server is an issuer that listens.
@@ -23,7 +26,7 @@ func Start(addr string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("issuer: listen on %q: %w", addr, err)
 	}
-	if !loopbackHost(net.JoinHostPort(host, "0")) {
+	if !netguard.Loopback(&url.URL{Host: net.JoinHostPort(host, "0")}) {
 		return nil, fmt.Errorf("issuer: %q is not on loopback; the development issuer listens on loopback only", addr)
 	}
 	ln, err := listenLoopback(addr)
@@ -101,7 +104,7 @@ func onLoopback(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin") // no-referrer would turn the form's Origin into null
 		h.Set("Cache-Control", "no-store")
-		if !loopbackHost(r.Host) {
+		if !netguard.Loopback(&url.URL{Host: r.Host}) {
 			http.Error(w, "This development issuer answers on loopback only.", http.StatusMisdirectedRequest)
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/strictjson"
@@ -119,6 +120,10 @@ func (i *Issuer) devToken(w http.ResponseWriter, r *http.Request) {
 	}
 	if !audienceName.MatchString(in.Audience) {
 		oauthError(w, http.StatusBadRequest, "invalid_request", "An audience is the name of a server, such as gateway or hr.")
+		return
+	}
+	if len(i.servers) > 0 && !slices.Contains(i.servers, in.Audience) {
+		oauthError(w, http.StatusBadRequest, "invalid_request", "No server has this name. An audience is one of: "+strings.Join(i.servers, ", ")+".")
 		return
 	}
 	if scope := granted(in.Scope); scope == "" || scope != in.Scope {
