@@ -14,8 +14,7 @@ import (
 )
 
 // Config is the one YAML file of `gateway` and `serve`. Unknown keys, wrong
-// types and missing values are all reported at once, with their lines. A
-// setting that would weaken a check does not exist.
+// types and missing values are all reported at once, with their lines.
 type Config struct {
 	Listen       string              `yaml:"listen"`
 	PublicURL    string              `yaml:"public_url"`

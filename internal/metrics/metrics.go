@@ -54,7 +54,7 @@ func New() *Metrics {
 	m.callSeconds = m.histogram("tool_call_duration_seconds", "Time of a call at the tool's server.", "server")
 	m.upstream = m.counter("upstream_calls_total", "Calls that the gateway made for people and models, with what came back.", "server", "tool", "outcome")
 	m.upstreamSeconds = m.histogram("upstream_call_duration_seconds", "Time of a call as the gateway waited for it.", "server")
-	m.confirmations = m.counter("confirmation_steps_total", "Recorded steps of confirmations: opened, approved, denied, applied, failed, reopened, settled, unknown, refused.", "step")
+	m.confirmations = m.counter("confirmation_steps_total", "Recorded steps of confirmations: opened, approved, denied, applied, failed, reopened, settled, unknown, refused, withdrawn.", "step")
 	m.refusals = m.counter("quota_refusals_total", "Requests over a limit of one person or address, by the limit.", "limit")
 	m.tokens = m.counter("model_tokens_total", "Tokens that models read (input), read from a provider's cache (cached, among them) and wrote (output).", "model", "kind")
 	m.cost = m.counter("model_cost_total", "What answers cost, in units of the currency; of models with a price.", "model", "currency")
