@@ -47,7 +47,7 @@ func TestBestMatchesComeFirst(t *testing.T) {
 		}
 		for i := 1; i < len(rows); i++ {
 			x, y := rows[i-1], rows[i]
-			if x.Score < y.Score || x.Score == y.Score && x.ID <= y.ID {
+			if x.Score < y.Score || x.Score == y.Score && (x.CreatedAt.Before(y.CreatedAt) || x.CreatedAt.Equal(y.CreatedAt) && x.ID <= y.ID) {
 				t.Fatalf("%s (%v) comes before %s (%v)", x.ID, x.Score, y.ID, y.Score)
 			}
 		}

@@ -228,7 +228,7 @@ func otherProcess(t testing.TB, path string) *sql.DB {
 
 // indices names a test's own indices.
 func indices(prefix, tickets string) *elastic.Options {
-	return &elastic.Options{Tickets: prefix + tickets, Articles: prefix + elastic.ArticleIndex, Refresh: 100 * time.Millisecond}
+	return &elastic.Options{Tickets: prefix + tickets, Articles: prefix + elastic.ArticleIndex, Refresh: 100 * time.Millisecond, Scored: 10}
 }
 
 // search is a pair of indices on the server of this run, behind a proxy.

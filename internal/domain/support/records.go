@@ -65,9 +65,8 @@ func (a Article) Key() Key {
 	return Key{Score: a.Score, Created: a.CreatedAt.UnixMilli(), ID: a.ID, Any: a.Any}
 }
 
-// Key is a row's sort key: the score when the query has words, else the time of
-// creation, and then the id; the greatest first, so that of rows with the same
-// score the newer ones come first.
+// Key is a row's sort key: the score (1 for all rows when the query has no words),
+// then the time of creation, and then the id; the greatest first.
 type Key struct {
 	Score   float64 `json:"s"`
 	Created int64   `json:"c"` // Unix milliseconds

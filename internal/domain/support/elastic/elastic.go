@@ -3,6 +3,7 @@
 package elastic
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -25,6 +26,7 @@ type Options struct {
 	Tickets  string        // default TicketIndex
 	Articles string        // default ArticleIndex
 	Refresh  time.Duration // how long a new index may take to show a change; zero: the server's own default
+	Scored   int           // how many matching documents one search scores; where more match, those of each score are searched for apart; zero: 20,000
 }
 
 // Store is a [support.Store] in two indices with explicit mappings. It is safe
@@ -33,6 +35,7 @@ type Store struct {
 	*elasticsearch.Client
 	indices [2]string // by kind
 	refresh time.Duration
+	scored  int
 }
 
 // Open prepares for a server without calling it, as [elasticsearch.Open] does.
@@ -40,7 +43,7 @@ func Open(addresses string, o *Options) (*Store, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	e := &Store{indices: [2]string{TicketIndex, ArticleIndex}, refresh: o.Refresh}
+	e := &Store{indices: [2]string{TicketIndex, ArticleIndex}, refresh: o.Refresh, scored: cmp.Or(o.Scored, manyMatches)}
 	for k, name := range map[kind]string{tickets: o.Tickets, articles: o.Articles} {
 		if name != "" {
 			e.indices[k] = name
@@ -58,6 +61,9 @@ func Open(addresses string, o *Options) (*Store, error) {
 func (e *Store) Oversize(context.Context) (string, error) { return "", nil }
 
 var _ support.Store = (*Store)(nil)
+
+// manyMatches is how many documents are scored for one search.
+const manyMatches = 20_000
 
 // object is a JSON object on its way to the server.
 type object = elasticsearch.Object

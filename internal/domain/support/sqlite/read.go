@@ -174,11 +174,11 @@ func (of table[T]) best(where engine.Clause, q support.Query, after *support.Key
 		args = append(args, "head : "+quoted(t))
 	}
 	if after != nil {
-		where.And("(m.score, t.id) < (?, ?)", after.Score, after.ID)
+		where.And("(m.score, t.created_at, t.id) < (?, ?, ?)", after.Score, after.Created, after.ID)
 	}
 	ranked := "select rowid as n, " + score + " as score from " + words + " where " + words + " match ?"
 	return "select " + of.columns + ", m.score from (" + ranked + ") m join " + of.name + " t on t.n = m.n where " + where.String() +
-		" order by m.score desc, t.id desc", append(append(args, match(q)), where.Args...)
+		" order by m.score desc, t.created_at desc, t.id desc", append(append(args, match(q)), where.Args...)
 }
 
 // match writes a query in the language of FTS5. Between the quotes are letters,
