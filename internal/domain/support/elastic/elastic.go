@@ -26,7 +26,7 @@ type Options struct {
 	Tickets  string        // default TicketIndex
 	Articles string        // default ArticleIndex
 	Refresh  time.Duration // how long a new index may take to show a change; zero: the server's own default
-	Scored   int           // how many matching documents one search scores; where more match, those of each score are searched for apart; zero: 20,000
+	Scored   int           // how many matching documents one search scores; where more match, those of each score are searched for apart; zero: 5,000
 }
 
 // Store is a [support.Store] in two indices with explicit mappings. It is safe
@@ -63,7 +63,7 @@ func (e *Store) Oversize(context.Context) (string, error) { return "", nil }
 var _ support.Store = (*Store)(nil)
 
 // manyMatches is how many documents are scored for one search.
-const manyMatches = 20_000
+const manyMatches = 5_000
 
 // object is a JSON object on its way to the server.
 type object = elasticsearch.Object

@@ -59,21 +59,16 @@ func (e *Store) newest(ctx context.Context, k kind, w wanted) ([]hit, error) {
 }
 
 // best is the page of a query with words. The engine knows the best documents when it
-// has scored all that match. Where they are many, it is asked for those of the highest
-// score instead, newest first: that is the order of its index, so that it stops where
-// the page is full; then for those of the next score, until the page is full.
+// has scored all that match. Documents of one score it finds newest first, which is the
+// order of its index: it stops where the page is full. So a query of one or two words is
+// asked score by score, and one of more words if it has many matches.
 func (e *Store) best(ctx context.Context, k kind, w wanted) ([]hit, error) {
 	levels := w.levels(k)
-	body := w.body(k, w.scores(k), object{"_score": "desc"})
-	if w.after != nil {
-		body["search_after"] = []any{w.after.Score, w.after.Created, w.after.ID}
-	}
-	if len(levels) > 0 {
-		body["terminate_after"] = e.scored
-	}
-	var answer hits
-	if err := e.Send(ctx, search(e.indices[k], body), &answer); err != nil || !answer.Terminated {
-		return answer.Hits.Hits, err
+	if len(levels) == 0 || len(levels) > fewLevels {
+		answer, err := e.allScored(ctx, k, w, len(levels) > 0)
+		if err != nil || !answer.Terminated {
+			return answer.Hits.Hits, err
+		}
 	}
 	var found []hit
 	for _, l := range levels {
@@ -89,6 +84,19 @@ func (e *Store) best(ctx context.Context, k kind, w wanted) ([]hit, error) {
 	return found, nil
 }
 
+// allScored asks for the best of all documents that match, or gives up where they are many.
+func (e *Store) allScored(ctx context.Context, k kind, w wanted, mayGiveUp bool) (answer hits, err error) {
+	body := w.body(k, w.scores(k), object{"_score": "desc"})
+	if w.after != nil {
+		body["search_after"] = []any{w.after.Score, w.after.Created, w.after.ID}
+	}
+	if mayGiveUp {
+		body["terminate_after"] = e.scored
+	}
+	err = e.Send(ctx, search(e.indices[k], body), &answer)
+	return answer, err
+}
+
 // level is what the documents of one score have: so many of the parts, and no more.
 type level struct {
 	score int
@@ -96,9 +104,12 @@ type level struct {
 	have  int
 }
 
-// maxLevels is how many searches a page may take. A query of more words has all of its
-// documents scored.
-const maxLevels = 9
+// How many searches a page may take: without trying to score all matches first, and after
+// that was given up. A query of more words has all of its matches scored.
+const (
+	fewLevels = 3
+	maxLevels = 9
+)
 
 // levels are the levels of a query from the page's first row on, the highest score first.
 func (w wanted) levels(k kind) (all []level) {
