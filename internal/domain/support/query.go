@@ -169,6 +169,18 @@ func (q Query) Nothing() bool { return !q.every && len(q.with) == 0 }
 // newest first.
 func (q Query) Scored() bool { return len(q.with) > 0 }
 
+// Scores lists the scores that a row may have that the query finds, the highest first.
+func (q Query) Scores() (scores []int) {
+	least, step := len(q.with)*TermScore, HeadScore
+	if q.any {
+		least, step = min(TermScore, HeadScore), 1
+	}
+	for score := len(q.with) * (TermScore + HeadScore); score >= least; score -= step {
+		scores = append(scores, score)
+	}
+	return scores
+}
+
 // String writes the query so that ParseQuery reads the same one again.
 func (q Query) String() string {
 	var parts []string

@@ -48,7 +48,7 @@ func TestScopesAreMadeInOnePlace(t *testing.T) {
 			found[file] = n
 		}
 	}
-	want := map[string]int{"scope.go": 1, "elastic/read.go": 1, "query.go": 1}
+	want := map[string]int{"scope.go": 1, "elastic/filter.go": 1, "query.go": 1}
 	if !reflect.DeepEqual(found, want) {
 		t.Errorf("got %v, want %v", found, want)
 	}

@@ -55,7 +55,7 @@ func (e *Store) page(ctx context.Context, k kind, w wanted, each func(hit) error
 
 // newest is the page of a query without words, which all documents match alike.
 func (e *Store) newest(ctx context.Context, k kind, w wanted) ([]hit, error) {
-	return e.level(ctx, k, w, level{score: 1})
+	return e.ofLevel(ctx, k, w, level{score: 1}, w.after)
 }
 
 // best is the page of a query with words. The engine knows the best documents when it
@@ -72,7 +72,11 @@ func (e *Store) best(ctx context.Context, k kind, w wanted) ([]hit, error) {
 	}
 	var found []hit
 	for _, l := range levels {
-		more, err := e.level(ctx, k, w, l)
+		after := w.after
+		if after != nil && after.Score > float64(l.score) {
+			after = nil
+		}
+		more, err := e.ofLevel(ctx, k, w, l, after)
 		if err != nil {
 			return nil, err
 		}
@@ -113,24 +117,25 @@ const (
 
 // levels are the levels of a query from the page's first row on, the highest score first.
 func (w wanted) levels(k kind) (all []level) {
-	terms, heads := w.terms(k)
-	parts, least, base, each := heads, 0, len(terms)*support.TermScore, support.HeadScore
-	if w.find.IsAny() { // a part for each point
-		parts, least, base, each = slices.Concat(slices.Repeat(terms, support.TermScore), slices.Repeat(heads, support.HeadScore)), 1, 0, 1
-	}
-	if len(parts)-least >= maxLevels {
+	scores := w.find.Scores()
+	if len(scores) > maxLevels {
 		return nil
 	}
-	for have := len(parts); have >= least; have-- {
-		if score := base + have*each; w.after == nil || float64(score) <= w.after.Score {
-			all = append(all, level{score, parts, have})
+	terms, heads := w.terms(k)
+	parts, base, each := heads, len(terms)*support.TermScore, support.HeadScore
+	if w.find.IsAny() { // a part for each point
+		parts, base, each = slices.Concat(slices.Repeat(terms, support.TermScore), slices.Repeat(heads, support.HeadScore)), 0, 1
+	}
+	for _, score := range scores {
+		if w.after == nil || float64(score) <= w.after.Score {
+			all = append(all, level{score, parts, (score - base) / each})
 		}
 	}
 	return all
 }
 
-// level is the documents of one score, newest first.
-func (e *Store) level(ctx context.Context, k kind, w wanted, l level) ([]hit, error) {
+// ofLevel finds the documents of one score, newest first.
+func (e *Store) ofLevel(ctx context.Context, k kind, w wanted, l level, after *support.Key) ([]hit, error) {
 	filter, without := append([]object{}, w.in.all...), w.without()
 	if terms, _ := w.terms(k); !w.find.IsAny() {
 		filter = append(filter, terms...)
@@ -142,8 +147,8 @@ func (e *Store) level(ctx context.Context, k kind, w wanted, l level) ([]hit, er
 		without = append(without, atLeast(l.have+1, l.parts))
 	}
 	body := w.body(k, object{"filter": filter, "must_not": without})
-	if w.after != nil && w.after.Score == float64(l.score) {
-		body["search_after"] = []any{w.after.Created, w.after.ID}
+	if after != nil {
+		body["search_after"] = []any{after.Created, after.ID}
 	}
 	var answer hits
 	err := e.Send(ctx, search(e.indices[k], body), &answer)

@@ -134,7 +134,7 @@ func find[T any](ctx context.Context, s *Store, of table[T], where engine.Clause
 	if q.Scored() {
 		statement, args = of.best(where, q, after)
 	}
-	rows, err := s.In(ctx).QueryContext(ctx, statement+" limit ?", append(args, limit)...)
+	rows, err := s.In(ctx).QueryContext(ctx, statement, append(args, limit)...)
 	err = s.Each(ctx, rows, err, func() error {
 		var row T
 		err := of.scan(&row, rows.Scan)
@@ -152,12 +152,12 @@ func (of table[T]) newest(where engine.Clause, q support.Query, after *support.K
 	if after != nil {
 		where.And("(t.created_at, t.id) < (?, ?)", after.Created, after.ID)
 	}
-	return "select " + of.columns + ", 1.0 from " + of.name + " t where " + where.String() + " order by t.created_at desc, t.id desc", where.Args
+	return "select " + of.columns + ", 1.0 from " + of.name + " t where " + where.String() + " order by t.created_at desc, t.id desc limit ?", where.Args
 }
 
 // best is the statement for a query with words, with the scores that
 // [support.Query] defines. FTS5's own ranks count words over all rows, hidden ones
-// too.
+// too. The page is found first, so that whole rows are sorted for no others.
 func (of table[T]) best(where engine.Clause, q support.Query, after *support.Key) (string, []any) {
 	words := of.name + "_words"
 	found := "select rowid from " + words + " where " + words + " match ?"
@@ -177,8 +177,9 @@ func (of table[T]) best(where engine.Clause, q support.Query, after *support.Key
 		where.And("(m.score, t.created_at, t.id) < (?, ?, ?)", after.Score, after.Created, after.ID)
 	}
 	ranked := "select rowid as n, " + score + " as score from " + words + " where " + words + " match ?"
-	return "select " + of.columns + ", m.score from (" + ranked + ") m join " + of.name + " t on t.n = m.n where " + where.String() +
-		" order by m.score desc, t.created_at desc, t.id desc", append(append(args, match(q)), where.Args...)
+	page := "select m.n, m.score from (" + ranked + ") m join " + of.name + " t on t.n = m.n where " + where.String() + " order by m.score desc, t.created_at desc, t.id desc limit ?"
+	return "select " + of.columns + ", p.score from (" + page + ") p join " + of.name + " t on t.n = p.n order by p.score desc, t.created_at desc, t.id desc",
+		append(append(args, match(q)), where.Args...)
 }
 
 // match writes a query in the language of FTS5. Between the quotes are letters,
