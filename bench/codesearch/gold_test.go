@@ -37,7 +37,7 @@ func TestGoldPlacesExist(t *testing.T) {
 }
 
 // TestGains: a place is gained once, by the first result that shows it, and places of one result are ranked
-// one after another, so that what follows comes later, or are worth the best of them alone.
+// one after another, so that what follows comes later, or are worth the best of them alone, or count at its rank.
 func TestGains(t *testing.T) {
 	named, part := place{path: "a.go", grade: right}, place{"b.go", 10, 20, 1}
 	a, b, c := result{"a.go", 1, 5, 0}, result{"b.go", 15, 30, 0}, result{"c.go", 1, 5, 0}
@@ -46,22 +46,26 @@ func TestGains(t *testing.T) {
 		results []result
 		want    float64
 		single  float64
+		ranks   float64
 	}{
-		{[]place{named}, []result{a}, 1, 1},
-		{[]place{named}, []result{c, a}, discount(1), discount(1)},
-		{[]place{part, named}, []result{a, b}, 1, 1},
-		{[]place{part, named}, []result{b, a}, (1 + 2*discount(1)) / (2 + discount(1)), (1 + 2*discount(1)) / (2 + discount(1))},
-		{[]place{part, named}, []result{a, a}, 2 / (2 + discount(1)), 2 / (2 + discount(1))},
-		{[]place{part, {"b.go", 22, 24, 1}}, []result{b}, 1, 1 / (1 + discount(1))},
-		{[]place{part, {"b.go", 22, 24, 1}, named}, []result{b, a}, (1 + discount(1) + 2*discount(2)) / (2 + discount(1) + discount(2)), (1 + 2*discount(1)) / (2 + discount(1) + discount(2))},
-		{[]place{named}, slices.Insert(slices.Repeat([]result{c}, 10), 10, a), 0, 0},
-		{[]place{named}, nil, 0, 0},
+		{[]place{named}, []result{a}, 1, 1, 1},
+		{[]place{named}, []result{c, a}, discount(1), discount(1), discount(1)},
+		{[]place{part, named}, []result{a, b}, 1, 1, 1},
+		{[]place{part, named}, []result{b, a}, (1 + 2*discount(1)) / (2 + discount(1)), (1 + 2*discount(1)) / (2 + discount(1)), (1 + 2*discount(1)) / (2 + discount(1))},
+		{[]place{part, named}, []result{a, a}, 2 / (2 + discount(1)), 2 / (2 + discount(1)), 2 / (2 + discount(1))},
+		{[]place{part, {"b.go", 22, 24, 1}}, []result{b}, 1, 1 / (1 + discount(1)), 1},
+		{[]place{part, {"b.go", 22, 24, 1}, named}, []result{b, a}, (1 + discount(1) + 2*discount(2)) / (2 + discount(1) + discount(2)), (1 + 2*discount(1)) / (2 + discount(1) + discount(2)), 1},
+		{[]place{named}, slices.Insert(slices.Repeat([]result{c}, 10), 10, a), 0, 0, 0},
+		{[]place{named}, nil, 0, 0, 0},
 	} {
 		if got := graded(test.places, test.results); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%v for %v: %v, not %v", test.results, test.places, got, test.want)
 		}
 		if got := single(test.places, test.results); math.Abs(got-test.single) > 1e-9 {
 			t.Errorf("%v for %v, one place each: %v, not %v", test.results, test.places, got, test.single)
+		}
+		if got := atRanks(test.places, test.results); math.Abs(got-test.ranks) > 1e-9 {
+			t.Errorf("%v for %v, each at its rank: %v, not %v", test.results, test.places, got, test.ranks)
 		}
 	}
 }

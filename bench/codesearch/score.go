@@ -14,8 +14,8 @@ import (
 // score is the mean of a method over some questions. MRR, recall@5 and the tokens to the
 // first hit are by the places that the questions name.
 type score struct {
-	ndcg, single, named, files, mrr, recall, tokens float64
-	n                                               int
+	ndcg, single, ranks, named, files, mrr, recall, tokens float64
+	n                                                      int
 }
 
 func (s *score) add(q question, results []result) {
@@ -41,6 +41,7 @@ func (s *score) add(q question, results []result) {
 	all := slices.Concat(q.places, q.judged)
 	s.ndcg += graded(all, results)
 	s.single += single(all, results)
+	s.ranks += atRanks(all, results)
 	s.named += named(q.places, results)
 	s.files += named(filesOf(q.places), results)
 	if first > 0 {
@@ -88,6 +89,20 @@ func graded(places []place, results []result) float64 {
 
 // single is the same where a result gains only the best of its places, as in versions 4 to 7 of the gold set.
 func single(places []place, results []result) float64 { return ndcg(places, shown(places, results, 1)) }
+
+// atRanks is the same where each place counts at the rank of the first result that shows it, as in public
+// evaluations: a result that shows several gains more than the ideal order has at its rank, so it is cut at 1.
+func atRanks(places []place, results []result) (sum float64) {
+	ideal := make([]int, len(places))
+	for i, p := range places {
+		ideal[i] = p.grade
+		if rank := slices.IndexFunc(results[:min(10, len(results))], p.answeredBy); rank >= 0 {
+			sum += float64(p.grade) * discount(rank)
+		}
+	}
+	slices.SortFunc(ideal, func(x, y int) int { return y - x })
+	return min(1, sum/dcg(ideal))
+}
 
 // shown are the grades of the places that results show, each once, at most so many of one result. A
 // result that shows none has 0.
@@ -167,12 +182,12 @@ func gained(places []place, used []bool, r result) int {
 
 func (s score) row() string {
 	n := float64(max(s.n, 1))
-	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f", s.ndcg/n, s.single/n, s.named/n, s.files/n, s.mrr/n, s.recall/n, s.tokens/n)
+	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f", s.ndcg/n, s.single/n, s.ranks/n, s.named/n, s.files/n, s.mrr/n, s.recall/n, s.tokens/n)
 }
 
 func table(compared []method, questions []question, indexes map[string]*index.Index) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "\nmethod\thalf\tNDCG@10\tone place a result\tby named places\tby files\tMRR\trecall@5\ttokens to the first hit\tsymbol\tquestion\tarchitecture\tp50\tp95")
+	fmt.Fprintln(w, "\nmethod\thalf\tNDCG@10\tone place a result\teach at its rank\tby named places\tby files\tMRR\trecall@5\ttokens to the first hit\tsymbol\tquestion\tarchitecture\tp50\tp95")
 	for _, m := range compared {
 		for _, held := range []bool{false, true} {
 			total, kinds, took := score{}, map[string]*score{"symbol": {}, "question": {}, "architecture": {}}, []time.Duration{}
