@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"countersign.dev/internal/domain/codesearch/index"
@@ -36,36 +37,52 @@ func TestGoldPlacesExist(t *testing.T) {
 	}
 }
 
-// TestGains: a place is gained once, by the first result that shows it, and places of one result are ranked
-// one after another, so that what follows comes later, or are worth the best of them alone, or count at its rank.
+// TestGoldSetIsLargeEnough: 200 questions at least, in three kinds, about five corpora.
+func TestGoldSetIsLargeEnough(t *testing.T) {
+	text, err := os.ReadFile("gold.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	corpora, kinds := map[string]int{}, map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Split(line, "\t"); len(fields) == 4 && !strings.HasPrefix(line, "#") {
+			corpora[fields[0]]++
+			kinds[fields[1]]++
+		}
+	}
+	if all := kinds["symbol"] + kinds["question"] + kinds["architecture"]; all < 200 || len(kinds) != 3 || min(kinds["symbol"], kinds["question"], kinds["architecture"]) < 30 || len(corpora) != 5 {
+		t.Errorf("there are %v questions about %v", kinds, corpora)
+	}
+}
+
+// TestGains: a place is gained once, by the first result that shows it. A result is worth the best of its
+// places, or all of them as if they were one after another, so that what follows comes later.
 func TestGains(t *testing.T) {
-	named, part := place{path: "a.go", grade: right}, place{"b.go", 10, 20, 1}
+	name, part := place{path: "a.go", grade: right}, place{"b.go", 10, 20, 1}
 	a, b, c := result{"a.go", 1, 5, 0}, result{"b.go", 15, 30, 0}, result{"c.go", 1, 5, 0}
 	for _, test := range []struct {
 		places  []place
 		results []result
-		want    float64
-		single  float64
-		ranks   float64
+		graded  float64
+		ordered float64
+		named   float64 // all places alike
 	}{
-		{[]place{named}, []result{a}, 1, 1, 1},
-		{[]place{named}, []result{c, a}, discount(1), discount(1), discount(1)},
-		{[]place{part, named}, []result{a, b}, 1, 1, 1},
-		{[]place{part, named}, []result{b, a}, (1 + 2*discount(1)) / (2 + discount(1)), (1 + 2*discount(1)) / (2 + discount(1)), (1 + 2*discount(1)) / (2 + discount(1))},
-		{[]place{part, named}, []result{a, a}, 2 / (2 + discount(1)), 2 / (2 + discount(1)), 2 / (2 + discount(1))},
-		{[]place{part, {"b.go", 22, 24, 1}}, []result{b}, 1, 1 / (1 + discount(1)), 1},
-		{[]place{part, {"b.go", 22, 24, 1}, named}, []result{b, a}, (1 + discount(1) + 2*discount(2)) / (2 + discount(1) + discount(2)), (1 + 2*discount(1)) / (2 + discount(1) + discount(2)), 1},
-		{[]place{named}, slices.Insert(slices.Repeat([]result{c}, 10), 10, a), 0, 0, 0},
-		{[]place{named}, nil, 0, 0, 0},
+		{[]place{name}, []result{a}, 1, 1, 1},
+		{[]place{name}, []result{c, a}, discount(1), discount(1), discount(1)},
+		{[]place{part, name}, []result{a, b}, 1, 1, 1},
+		{[]place{part, name}, []result{b, a}, (1 + 2*discount(1)) / (2 + discount(1)), (1 + 2*discount(1)) / (2 + discount(1)), 1},
+		{[]place{part, name}, []result{a, a}, 2 / (2 + discount(1)), 2 / (2 + discount(1)), 1 / (1 + discount(1))},
+		{[]place{part, {"b.go", 22, 24, 1}}, []result{b}, 1 / (1 + discount(1)), 1, 1 / (1 + discount(1))},
+		{[]place{part, {"b.go", 22, 24, 1}, name}, []result{b, a}, (1 + 2*discount(1)) / (2 + discount(1) + discount(2)), (1 + discount(1) + 2*discount(2)) / (2 + discount(1) + discount(2)), (1 + discount(1)) / (1 + discount(1) + discount(2))},
+		{[]place{name}, slices.Insert(slices.Repeat([]result{c}, 10), 10, a), 0, 0, 0},
+		{[]place{name}, nil, 0, 0, 0},
 	} {
-		if got := graded(test.places, test.results); math.Abs(got-test.want) > 1e-9 {
-			t.Errorf("%v for %v: %v, not %v", test.results, test.places, got, test.want)
-		}
-		if got := single(test.places, test.results); math.Abs(got-test.single) > 1e-9 {
-			t.Errorf("%v for %v, one place each: %v, not %v", test.results, test.places, got, test.single)
-		}
-		if got := atRanks(test.places, test.results); math.Abs(got-test.ranks) > 1e-9 {
-			t.Errorf("%v for %v, each at its rank: %v, not %v", test.results, test.places, got, test.ranks)
+		for rule, c := range map[string]struct{ got, want float64 }{
+			"graded": {graded(test.places, test.results), test.graded}, "ordered": {ordered(test.places, test.results), test.ordered}, "named": {named(test.places, test.results), test.named},
+		} {
+			if math.Abs(c.got-c.want) > 1e-9 {
+				t.Errorf("%s, %v for %v: %v, not %v", rule, test.results, test.places, c.got, c.want)
+			}
 		}
 	}
 }

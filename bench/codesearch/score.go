@@ -14,8 +14,8 @@ import (
 // score is the mean of a method over some questions. MRR, recall@5 and the tokens to the
 // first hit are by the places that the questions name.
 type score struct {
-	ndcg, single, ranks, named, files, mrr, recall, tokens float64
-	n                                                      int
+	ndcg, ordered, named, files, mrr, recall, tokens float64
+	n                                                int
 }
 
 func (s *score) add(q question, results []result) {
@@ -40,8 +40,7 @@ func (s *score) add(q question, results []result) {
 	}
 	all := slices.Concat(q.places, q.judged)
 	s.ndcg += graded(all, results)
-	s.single += single(all, results)
-	s.ranks += atRanks(all, results)
+	s.ordered += ordered(all, results)
 	s.named += named(q.places, results)
 	s.files += named(filesOf(q.places), results)
 	if first > 0 {
@@ -54,19 +53,16 @@ func (s *score) add(q question, results []result) {
 // discount is what a rank from 0 is worth.
 func discount(rank int) float64 { return 1 / math.Log2(float64(rank)+2) }
 
-// named is NDCG@10 by the places that a question names, as until version 3: a result may
-// be at several of them.
+// named is NDCG@10 by the places that a question names, all alike: a rank counts when a place is first found
+// there, once, as in semble's evaluation (benchmarks/metrics.py of github.com/MinishLab/semble).
 func named(places []place, results []result) float64 {
-	gain, ideal := 0.0, 0.0
-	for i, p := range places {
-		if i < 10 {
-			ideal += discount(i)
-		}
-		if rank := slices.IndexFunc(results, p.answeredBy); rank >= 0 {
-			gain += discount(rank)
+	var grades [10]int
+	for i := range places {
+		if rank := slices.IndexFunc(results, places[i].answeredBy); rank >= 0 && rank < len(grades) {
+			grades[rank] = 1
 		}
 	}
-	return min(1, gain/ideal)
+	return dcg(grades[:]) / dcg(slices.Repeat([]int{1}, len(places)))
 }
 
 // filesOf are the files of places, each once: public evaluations of code search mostly judge by
@@ -80,28 +76,14 @@ func filesOf(places []place) (files []place) {
 	return files
 }
 
-// graded is NDCG@10 by grades, of the places in the order in which results show them: one that shows several
-// counts as these one after another, the best first, and what follows comes after all of them. So it gains
-// what results with one of its places each would, and no more.
-func graded(places []place, results []result) float64 {
+// graded is NDCG@10 by grades. A result gains the best of its places that none before it gained, and no other:
+// it is at one rank.
+func graded(places []place, results []result) float64 { return ndcg(places, shown(places, results, 1)) }
+
+// ordered is the same by the places in the order in which results show them: one that shows several
+// counts as these one after another, the best first, and what follows comes after all of them.
+func ordered(places []place, results []result) float64 {
 	return ndcg(places, shown(places, results, len(places)))
-}
-
-// single is the same where a result gains only the best of its places, as in versions 4 to 7 of the gold set.
-func single(places []place, results []result) float64 { return ndcg(places, shown(places, results, 1)) }
-
-// atRanks is the same where each place counts at the rank of the first result that shows it, as in public
-// evaluations: a result that shows several gains more than the ideal order has at its rank, so it is cut at 1.
-func atRanks(places []place, results []result) (sum float64) {
-	ideal := make([]int, len(places))
-	for i, p := range places {
-		ideal[i] = p.grade
-		if rank := slices.IndexFunc(results[:min(10, len(results))], p.answeredBy); rank >= 0 {
-			sum += float64(p.grade) * discount(rank)
-		}
-	}
-	slices.SortFunc(ideal, func(x, y int) int { return y - x })
-	return min(1, sum/dcg(ideal))
 }
 
 // shown are the grades of the places that results show, each once, at most so many of one result. A
@@ -148,25 +130,21 @@ func dcg(grades []int) (gain float64) {
 	return gain
 }
 
-// bestOrder puts what gains most at each rank that it takes before the rest: about what the best ranking
+// bestOrder puts what gains most at each rank before the rest: about what the best ranking
 // of the same results could do.
 func bestOrder(places []place, results []result) []result {
-	ordered, used := slices.Clone(results), make([]bool, len(places))
-	for n := range ordered {
-		best, most := n, -1.0
-		for i := n; i < len(ordered); i++ {
-			total, grades := 0.0, take(places, slices.Clone(used), ordered[i], len(places))
-			for _, grade := range grades {
-				total += float64(grade) / float64(len(grades))
-			}
-			if total > most {
-				best, most = i, total
+	best, used := slices.Clone(results), make([]bool, len(places))
+	for n := range best {
+		at, most := n, 0
+		for i := n; i < len(best); i++ {
+			if gain := gained(places, used, best[i]); gain >= 0 && places[gain].grade > most {
+				at, most = i, places[gain].grade
 			}
 		}
-		ordered[n], ordered[best] = ordered[best], ordered[n]
-		take(places, used, ordered[n], len(places))
+		best[n], best[at] = best[at], best[n]
+		take(places, used, best[n], 1)
 	}
-	return ordered
+	return best
 }
 
 // gained is the best place at a result that no result before it gained; -1: there is none.
@@ -182,12 +160,12 @@ func gained(places []place, used []bool, r result) int {
 
 func (s score) row() string {
 	n := float64(max(s.n, 1))
-	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f", s.ndcg/n, s.single/n, s.ranks/n, s.named/n, s.files/n, s.mrr/n, s.recall/n, s.tokens/n)
+	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f", s.ndcg/n, s.ordered/n, s.named/n, s.files/n, s.mrr/n, s.recall/n, s.tokens/n)
 }
 
 func table(compared []method, questions []question, indexes map[string]*index.Index) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "\nmethod\thalf\tNDCG@10\tone place a result\teach at its rank\tby named places\tby files\tMRR\trecall@5\ttokens to the first hit\tsymbol\tquestion\tarchitecture\tp50\tp95")
+	fmt.Fprintln(w, "\nmethod\thalf\tNDCG@10\tplaces in order\tby named places\tby files\tMRR\trecall@5\ttokens to the first hit\tsymbol\tquestion\tarchitecture\tp50\tp95")
 	for _, m := range compared {
 		for _, held := range []bool{false, true} {
 			total, kinds, took := score{}, map[string]*score{"symbol": {}, "question": {}, "architecture": {}}, []time.Duration{}

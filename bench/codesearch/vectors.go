@@ -34,7 +34,7 @@ func embedded(service embed.Service, folder string, indexes map[string]*index.In
 	}
 	for _, name := range slices.Sorted(maps.Keys(indexes)) {
 		began := time.Now()
-		report, err := embed.Update(context.Background(), service, filepath.Join(folder, name))
+		report, err := embed.Update(context.Background(), service, filepath.Join(folder, name), nil)
 		if err != nil {
 			return nil, err
 		}

@@ -76,10 +76,21 @@ func TestNoMatchNamesWhatWasSearched(t *testing.T) {
 	write(t, o.Repositories[0].Path, ".git/HEAD", strings.Repeat("5", 40)+"\n")
 	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	indexInto(t, o, o.Repositories[0], at)
-	_, d := served(t, o)
+	s, d := served(t, o)
 	rows, e := d.search(`{"query":"zebra crossing"}`)
-	if want := "Nothing matches in indexed (indexed 2026-11-22 12:00 UTC at commit 555555555555). 1 more repository is not indexed yet and was not searched."; len(rows) > 0 || e.Metadata.Hint != want {
+	want := "Nothing matches in indexed (indexed 2026-11-22 12:00 UTC at commit 555555555555). 1 more repository is not indexed yet and was not searched."
+	if len(rows) > 0 || e.Metadata.Hint != want {
 		t.Errorf("%d places, %q, not %q", len(rows), e.Metadata.Hint, want)
+	}
+	nina := testkit.As(t, "nina", "employee")
+	handler := s.Endpoint(endpoint.Options{Loopback: true, Enter: func(_ http.ResponseWriter, r *http.Request) (*http.Request, error) { return r.WithContext(nina), nil }})
+	r := httptest.NewRequest(http.MethodPost, "/mcp/search", strings.NewReader(`{"query":"zebra crossing"}`))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	var answer struct{ Note string }
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || answer.Note != want {
+		t.Errorf("the endpoint's note is %q, %v: %s", answer.Note, err, w.Body)
 	}
 	for i := range 4 {
 		r := codesearch.Repository{Name: fmt.Sprint("more", i), Path: t.TempDir()}

@@ -149,7 +149,7 @@ func (s *Server) Refresh(ctx context.Context) error {
 		file := index.FileOf(s.options.Folder, r.Name)
 		_, err := index.Update(ctx, file, index.Source{Name: r.Name, Root: r.Path}, index.Options{Now: s.options.Now, Settled: true})
 		if err == nil && s.options.Embeddings.On() {
-			_, err = embed.Update(ctx, s.options.Embeddings, file)
+			_, err = embed.Update(ctx, s.options.Embeddings, file, nil)
 		}
 		failed = append(failed, err)
 	}

@@ -3,6 +3,7 @@ package codesearch
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"countersign.dev/internal/domain/codesearch/endpoint"
@@ -15,10 +16,16 @@ func (s *Server) Endpoint(o endpoint.Options) http.Handler {
 	return endpoint.New(o)
 }
 
-// answer searches what the caller may see.
-func (s *Server) answer(ctx context.Context, who endpoint.Caller, text string, limit int) (any, int, error) {
-	results, err := s.Find(ctx, scopeOf(who), Query{Text: text, Limit: limit})
-	return results, len(results), err
+// answer searches what the caller may see. The endpoint has no pages, so that nothing is said of
+// the places behind the last one.
+func (s *Server) answer(ctx context.Context, who endpoint.Caller, text string, limit int) (endpoint.Answer, error) {
+	all, err := s.find(ctx, scopeOf(who), Query{Text: text, Limit: limit})
+	if err != nil {
+		return endpoint.Answer{}, err
+	}
+	all.more = false
+	results := all.plain()
+	return endpoint.Answer{Results: results, N: len(results), Note: strings.Join(s.remarks(ctx, text, all), " ")}, nil
 }
 
 func scopeOf(who endpoint.Caller) Scope {

@@ -75,11 +75,7 @@ type found struct {
 // scope REPOSITORY_NOT_FOUND.
 func (s *Server) Find(ctx context.Context, scope Scope, q Query) ([]Result, error) {
 	all, err := s.find(ctx, scope, q)
-	results := make([]Result, len(all.results))
-	for i, f := range all.results {
-		results[i] = f.Result
-	}
-	return results, err
+	return all.plain(), err
 }
 
 // answer is what a search found, and what a reader must know of it.
@@ -91,6 +87,15 @@ type answer struct {
 	note    string    // why embeddings were not used
 	more    bool      // more places have words of the query than are ranked
 	stamp   int64     // of what was searched, and how: see stampOf
+}
+
+// plain are the results without the parts of their scores.
+func (a answer) plain() []Result {
+	results := make([]Result, len(a.results))
+	for i, f := range a.results {
+		results[i] = f.Result
+	}
+	return results
 }
 
 // find searches the repositories of a scope.

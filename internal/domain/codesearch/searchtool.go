@@ -145,11 +145,21 @@ func fitting(rows []Match, budget int) int {
 	return len(rows)
 }
 
-// remark says what a reader must know of the rows: what was searched when there are none,
-// the end of a ranking that is not that of what matches, repositories that could not be searched, embeddings that were not
-// there, and an order that changed between two pages.
+// remark says what a reader must know of the rows, also that their order changed between two pages.
 func (s *Server) remark(ctx context.Context, text string, all answer, changed bool) {
-	var sentences []string
+	sentences := s.remarks(ctx, text, all)
+	if changed {
+		sentences = append(sentences, "The index or the ranking has changed since the page before: places may be missing or repeated.")
+	}
+	if len(sentences) > 0 {
+		tool.Remark(ctx, strings.Join(sentences, " "))
+	}
+}
+
+// remarks say what a reader must know of an answer: what was searched when it has no places,
+// the end of a ranking that is not that of what matches, repositories that could not be searched, and embeddings that were not
+// there.
+func (s *Server) remarks(ctx context.Context, text string, all answer) (sentences []string) {
 	switch {
 	case all.before+len(all.results) > 0:
 	case !query.HasWords(text):
@@ -164,12 +174,7 @@ func (s *Server) remark(ctx context.Context, text string, all answer, changed bo
 	if all.note != "" {
 		sentences = append(sentences, all.note)
 	}
-	if changed {
-		sentences = append(sentences, "The index or the ranking has changed since the page before: places may be missing or repeated.")
-	}
-	if len(sentences) > 0 {
-		tool.Remark(ctx, strings.Join(sentences, " "))
-	}
+	return sentences
 }
 
 // notSearched says how many repositories could not be searched, and why.

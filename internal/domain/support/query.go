@@ -169,16 +169,19 @@ func (q Query) Nothing() bool { return !q.every && len(q.with) == 0 }
 // newest first.
 func (q Query) Scored() bool { return len(q.with) > 0 }
 
-// Scores lists the scores that a row may have that the query finds, the highest first.
+// Scores lists the scores that rows which the query finds may have, the highest first.
 func (q Query) Scores() (scores []int) {
-	least, step := len(q.with)*TermScore, HeadScore
+	least := len(q.with)
 	if q.any {
-		least, step = min(TermScore, HeadScore), 1
+		least = 1
 	}
-	for score := len(q.with) * (TermScore + HeadScore); score >= least; score -= step {
-		scores = append(scores, score)
+	for terms := least; terms <= len(q.with); terms++ {
+		for heads := range terms + 1 { // a term that is in the head is in the row
+			scores = append(scores, terms*TermScore+heads*HeadScore)
+		}
 	}
-	return scores
+	slices.SortFunc(scores, func(x, y int) int { return y - x })
+	return slices.Compact(scores)
 }
 
 // String writes the query so that ParseQuery reads the same one again.

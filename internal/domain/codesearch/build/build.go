@@ -210,7 +210,9 @@ func (o *Options) embed(ctx context.Context, r Repository, known *failing, first
 	if err != nil {
 		return // the index was not made either
 	}
-	report, err := embed.Update(ctx, o.Embeddings, file)
+	bar := newBar(o.Err, r.Name, first)
+	report, err := embed.Update(ctx, o.Embeddings, file, bar.embedded)
+	bar.end()
 	if ctx.Err() != nil {
 		return
 	}

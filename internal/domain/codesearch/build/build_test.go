@@ -42,8 +42,10 @@ func TestBarShowsRateAndTimeLeft(t *testing.T) {
 		b.on = true // a buffer is no terminal
 		time.Sleep(2 * time.Second)
 		b.show(index.Progress{Files: 25, Total: 100, Bytes: 5e6, TotalBytes: 20e6})
+		time.Sleep(time.Second)
+		b.embedded(embed.Report{Chunks: 120, Kept: 20, Made: 50})
 		b.end()
-		for _, want := range []string{"platform [#######....", "25 of 100 files", "2.5 MB/s", "6s left", "\r\033[K"} {
+		for _, want := range []string{"platform [#######....", "25 of 100 files", "2.5 MB/s", "6s left", "[###############...............] 50 of 100 embeddings, 17 a second, 3s left", "\r\033[K"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%q is not in %q", want, out.String())
 			}

@@ -155,7 +155,7 @@ func (f folder) search(t *testing.T, s *embed.Searcher, r query.Request) (files 
 
 func update(t *testing.T, s *service, f folder) embed.Report {
 	t.Helper()
-	report, err := embed.Update(t.Context(), s.service(), f.file)
+	report, err := embed.Update(t.Context(), s.service(), f.file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestVectorsAreKeptByContent(t *testing.T) {
 	f.write(t, "f003.go", "package a\n\nfunc ChangedToo() {}\n")
 	f.index(t)
 	s.set(true, false)
-	if report, err := embed.Update(t.Context(), s.service(), f.file); err == nil || report.Kept != 150 {
+	if report, err := embed.Update(t.Context(), s.service(), f.file, nil); err == nil || report.Kept != 150 {
 		t.Errorf("with a service that fails: %+v, %v", report, err)
 	}
 	s.set(false, false)

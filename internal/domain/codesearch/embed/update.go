@@ -21,8 +21,9 @@ type Report struct {
 
 // Update makes the vectors that the chunks of an index do not have yet. Chunks with
 // the same text share one, whatever file they are in and whatever it is called. When
-// the service fails, what was made until then is kept.
-func Update(ctx context.Context, service Service, indexFile string) (Report, error) {
+// the service fails, what was made until then is kept. Progress, if it is not nil, is
+// called after each batch with what was done so far.
+func Update(ctx context.Context, service Service, indexFile string, progress func(Report)) (Report, error) {
 	ix, err := index.Open(indexFile)
 	if err != nil {
 		return Report{}, err
@@ -32,7 +33,7 @@ func Update(ctx context.Context, service Service, indexFile string) (Report, err
 	if err == nil && before.fits(ix, service.Model) && before.missing == 0 {
 		return Report{Chunks: len(before.all), Kept: len(before.all)}, nil
 	}
-	u := update{Service: service, file: indexFile, now: &vectors{of: ix.Checksum(), model: service.Model}, sharing: map[hash][]int{}}
+	u := update{Service: service, progress: progress, file: indexFile, now: &vectors{of: ix.Checksum(), model: service.Model}, sharing: map[hash][]int{}}
 	if err := u.read(ix); err != nil {
 		return Report{}, err
 	}
@@ -44,6 +45,8 @@ func Update(ctx context.Context, service Service, indexFile string) (Report, err
 // update is one run.
 type update struct {
 	Service
+	progress func(Report)
+
 	file    string
 	now     *vectors
 	texts   []string
@@ -133,6 +136,9 @@ func (u *update) batch(ctx context.Context, chunks []int) error {
 	}
 	for i, c := range chunks {
 		u.report.Made += u.set(u.now.hashes[c], newVector(made[i]))
+	}
+	if u.progress != nil {
+		u.progress(u.report)
 	}
 	return nil
 }

@@ -21,11 +21,18 @@ type Caller struct {
 	Page      bool              // the request names an origin
 }
 
+// Answer is what a search found.
+type Answer struct {
+	Results any    // a list
+	N       int    // how many they are
+	Note    string // what its reader must know: what was searched when nothing was found, or could not be; empty: nothing
+}
+
 // Options of the endpoint. Search and Enter are required.
 type Options struct {
-	// Search returns at most limit results. n is their number. Its fault of kind
-	// Unavailable is SEARCH_ERROR, every other error INTERNAL_ERROR.
-	Search func(ctx context.Context, who Caller, query string, limit int) (results any, n int, err error)
+	// Search returns at most limit results. Its fault of kind Unavailable is
+	// SEARCH_ERROR, every other error INTERNAL_ERROR.
+	Search func(ctx context.Context, who Caller, query string, limit int) (Answer, error)
 	// Enter lets a request in, before its body is read. The principal is in the
 	// context of what it returns; a program of this machine may have none. Its faults
 	// of the kinds Unauthenticated, Forbidden and RateLimited are 401, 403 and 429.
@@ -181,15 +188,16 @@ func (e *exchange) search() error {
 		return err
 	}
 	before := e.Now()
-	results, n, err := e.Search(e.r.Context(), e.caller(), asked.query, asked.limit)
-	e.searched, e.found = e.Now().Sub(before), n
+	answer, err := e.Search(e.r.Context(), e.caller(), asked.query, asked.limit)
+	e.searched, e.found = e.Now().Sub(before), answer.N
 	if err != nil {
 		return err
 	}
 	return e.write(http.StatusOK, struct {
-		Results any   `json:"results"`
-		Took    int64 `json:"took_ms"`
-	}{results, e.Now().Sub(e.began).Milliseconds()})
+		Results any    `json:"results"`
+		Took    int64  `json:"took_ms"`
+		Note    string `json:"note,omitempty"` // beyond document 004's shape, where there is one
+	}{answer.Results, e.Now().Sub(e.began).Milliseconds(), answer.Note})
 }
 
 // caller is who asks, after the request was let in.

@@ -40,10 +40,10 @@ type bench struct {
 func newBench() *bench {
 	b := &bench{clock: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
 	b.options = endpoint.Options{
-		Search: func(_ context.Context, who endpoint.Caller, query string, limit int) (any, int, error) {
+		Search: func(_ context.Context, who endpoint.Caller, query string, limit int) (endpoint.Answer, error) {
 			b.asked.who, b.asked.query, b.asked.limit = who, query, limit
 			b.asked.calls++
-			return []string{"a place"}, 1, nil
+			return endpoint.Answer{Results: []string{"a place"}, N: 1}, nil
 		},
 		Enter: func(_ http.ResponseWriter, r *http.Request) (*http.Request, error) {
 			switch r.Header.Get("Authorization") {
@@ -221,7 +221,7 @@ func TestContentTypeIsJSON(t *testing.T) {
 func TestAnswerOfASearch(t *testing.T) {
 	b := newBench()
 	search := b.options.Search
-	b.options.Search = func(ctx context.Context, who endpoint.Caller, query string, limit int) (any, int, error) {
+	b.options.Search = func(ctx context.Context, who endpoint.Caller, query string, limit int) (endpoint.Answer, error) {
 		b.clock = b.clock.Add(1500 * time.Microsecond)
 		return search(ctx, who, query, limit)
 	}
@@ -231,6 +231,12 @@ func TestAnswerOfASearch(t *testing.T) {
 	}
 	if w.Header().Get("Content-Type") != "application/json" || w.Header().Get("X-MCP-Version") != "2" {
 		t.Errorf("got %v", w.Header())
+	}
+	b.options.Search = func(context.Context, endpoint.Caller, string, int) (endpoint.Answer, error) {
+		return endpoint.Answer{Results: []string{}, Note: "Nothing matches in app."}, nil
+	}
+	if got := b.search(`{"query":"test"}`).Body.String(); got != `{"results":[],"took_ms":0,"note":"Nothing matches in app."}` {
+		t.Errorf("got %s", got)
 	}
 }
 
@@ -372,11 +378,11 @@ func TestEveryFailureHasTheShape(t *testing.T) {
 		{"POST", "/mcp/search", "INTERNAL_ERROR", 500, errPanic},
 	} {
 		b := newBench()
-		b.options.Search = func(context.Context, endpoint.Caller, string, int) (any, int, error) {
+		b.options.Search = func(context.Context, endpoint.Caller, string, int) (endpoint.Answer, error) {
 			if errors.Is(c.err, errPanic) {
 				panic(c.err)
 			}
-			return nil, 0, c.err
+			return endpoint.Answer{}, c.err
 		}
 		w := b.send(c.method, c.path, `{"query":"test"}`, nil)
 		if strings.Contains(w.Body.String(), "secret") {
@@ -472,9 +478,9 @@ func TestOneLineIsLogged(t *testing.T) {
 			b.clock = b.clock.Add(c.before)
 			return r, nil
 		}
-		b.options.Search = func(context.Context, endpoint.Caller, string, int) (any, int, error) {
+		b.options.Search = func(context.Context, endpoint.Caller, string, int) (endpoint.Answer, error) {
 			b.clock = b.clock.Add(c.search)
-			return []string{}, 7, nil
+			return endpoint.Answer{Results: []string{}, N: 7}, nil
 		}
 		b.send(http.MethodPost, "/mcp/search", query(strings.Repeat("ü", 101)), func(r *http.Request) { r.Header.Set("X-Request-ID", "r-1") })
 		var line struct {

@@ -14,14 +14,20 @@ import (
 // killedFolder makes this test binary index a folder again and again.
 const killedFolder = "COUNTERSIGN_TEST_INDEX_FOLDER"
 
-// indexForever changes a file and updates the index, until the process is killed.
+// indexForever changes a file and updates the index, until the process is killed. It says
+// when it has read all files, which is when it begins to write, and when it has written.
 func indexForever(t *testing.T, folder string) {
 	for i := 0; ; i++ {
 		text := fmt.Sprintf("package a\n\nfunc Generation%d() {}\n", i)
 		if err := os.WriteFile(filepath.Join(folder, "src", "generation.go"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Update(t.Context(), filepath.Join(folder, "x.csx"), Source{Name: "x", Root: filepath.Join(folder, "src")}, Options{}); err != nil {
+		read := func(p Progress) {
+			if p.Files == p.Total {
+				fmt.Println("read")
+			}
+		}
+		if _, err := Update(t.Context(), filepath.Join(folder, "x.csx"), Source{Name: "x", Root: filepath.Join(folder, "src")}, Options{Progress: read}); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Println("updated")
@@ -44,8 +50,8 @@ func TestKilledIndexingLeavesAnIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for round := range 6 {
-		killWhileIndexing(t, folder, round+1)
+	for round := range 12 {
+		killWhileIndexing(t, folder, 2+round) // after it has read, or has written, in turn
 		ix, err := Open(filepath.Join(folder, "x.csx"))
 		if err != nil {
 			t.Fatalf("after kill %d: %v", round, err)
@@ -57,9 +63,9 @@ func TestKilledIndexingLeavesAnIndex(t *testing.T) {
 	}
 }
 
-// killWhileIndexing starts a process that indexes, and kills it after so many
-// updates, at whatever it does then.
-func killWhileIndexing(t *testing.T, folder string, updates int) {
+// killWhileIndexing starts a process that indexes, and kills it after it has said so
+// much, at whatever it does then.
+func killWhileIndexing(t *testing.T, folder string, said int) {
 	t.Helper()
 	command := exec.Command(os.Args[0], "-test.run=^TestKilledIndexingLeavesAnIndex$")
 	command.Env = append(os.Environ(), killedFolder+"="+folder)
@@ -71,7 +77,7 @@ func killWhileIndexing(t *testing.T, folder string, updates int) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(out)
-	for range updates {
+	for range said {
 		if !lines.Scan() {
 			t.Error("the process ended by itself")
 			break

@@ -26,7 +26,7 @@ type Options struct {
 	Tickets  string        // default TicketIndex
 	Articles string        // default ArticleIndex
 	Refresh  time.Duration // how long a new index may take to show a change; zero: the server's own default
-	Scored   int           // how many matching documents one search scores; where more match, those of each score are searched for apart; zero: 5,000
+	Scored   int           // how many matching documents one search scores before it gives up, see best; zero: 5,000
 }
 
 // Store is a [support.Store] in two indices with explicit mappings. It is safe

@@ -32,11 +32,13 @@ type hit struct {
 	Source json.RawMessage `json:"_source"`
 }
 
-// page asks for a page and hands over its documents.
+// page asks for a page and hands over its documents. All of its requests have one deadline.
 func (e *Store) page(ctx context.Context, k kind, w wanted, each func(hit) error) error {
 	if w.find.Nothing() {
 		return nil
 	}
+	ctx, cancel := elasticsearch.Bounded(ctx)
+	defer cancel()
 	find := e.newest
 	if w.find.Scored() {
 		find = e.best
@@ -53,25 +55,56 @@ func (e *Store) page(ctx context.Context, k kind, w wanted, each func(hit) error
 	return nil
 }
 
-// newest is the page of a query without words, which all documents match alike.
+// newest is the page of a query without words. All documents match it alike, with score 1.
 func (e *Store) newest(ctx context.Context, k kind, w wanted) ([]hit, error) {
 	return e.ofLevel(ctx, k, w, level{score: 1}, w.after)
 }
 
-// best is the page of a query with words. The engine knows the best documents when it
-// has scored all that match. Documents of one score it finds newest first, which is the
-// order of its index: it stops where the page is full. So a query of one or two words is
-// asked score by score, and one of more words if it has many matches.
+// best is the page of a query with words. To know the best documents, the engine scores all
+// that match. Documents of one score it finds newest first instead, which is the order of its
+// index, and stops where the page is full: so the page is asked for score by score. Where the
+// best score does not fill it and there are several others, all matches are scored if they
+// are few.
 func (e *Store) best(ctx context.Context, k kind, w wanted) ([]hit, error) {
-	levels := w.levels(k)
-	if len(levels) == 0 || len(levels) > fewLevels {
-		answer, err := e.allScored(ctx, k, w, len(levels) > 0)
+	levels, bounded := w.levels(k)
+	if !bounded {
+		answer, err := e.allScored(ctx, k, w, 0)
+		return answer.Hits.Hits, err
+	}
+	first := min(1, len(levels))
+	found, err := e.byScore(ctx, k, w, levels[:first], nil)
+	if err != nil || len(found) == w.limit {
+		return found, err
+	}
+	if len(levels) > fewLevels {
+		answer, err := e.allScored(ctx, k, w, e.scored)
 		if err != nil || !answer.Terminated {
 			return answer.Hits.Hits, err
 		}
 	}
-	var found []hit
+	return e.byScore(ctx, k, w, levels[first:], found)
+}
+
+// allScored asks for the best of all documents that match. Over a limit it gives up; 0: there is none.
+func (e *Store) allScored(ctx context.Context, k kind, w wanted, limit int) (answer hits, err error) {
+	body := w.body(k, w.scores(k), object{"_score": "desc"})
+	if w.after != nil {
+		body["search_after"] = []any{w.after.Score, w.after.Created, w.after.ID}
+	}
+	if limit > 0 {
+		body["terminate_after"] = limit
+	}
+	err = e.Send(ctx, search(e.indices[k], body), &answer)
+	return answer, err
+}
+
+// byScore adds the documents of some levels to those of the ones above, until the page is full.
+func (e *Store) byScore(ctx context.Context, k kind, w wanted, levels []level, found []hit) ([]hit, error) {
+	size := w.limit
 	for _, l := range levels {
+		if w.limit = size - len(found); w.limit == 0 {
+			break
+		}
 		after := w.after
 		if after != nil && after.Score > float64(l.score) {
 			after = nil
@@ -81,72 +114,23 @@ func (e *Store) best(ctx context.Context, k kind, w wanted) ([]hit, error) {
 			return nil, err
 		}
 		found = append(found, more...)
-		if w.limit -= len(more); w.limit == 0 {
-			break
-		}
 	}
 	return found, nil
 }
 
-// allScored asks for the best of all documents that match, or gives up where they are many.
-func (e *Store) allScored(ctx context.Context, k kind, w wanted, mayGiveUp bool) (answer hits, err error) {
-	body := w.body(k, w.scores(k), object{"_score": "desc"})
-	if w.after != nil {
-		body["search_after"] = []any{w.after.Score, w.after.Created, w.after.ID}
-	}
-	if mayGiveUp {
-		body["terminate_after"] = e.scored
-	}
-	err = e.Send(ctx, search(e.indices[k], body), &answer)
-	return answer, err
-}
-
-// level is what the documents of one score have: so many of the parts, and no more.
-type level struct {
-	score int
-	parts []object
-	have  int
-}
-
-// How many searches a page may take: without trying to score all matches first, and after
-// that was given up. A query of more words has all of its matches scored.
-const (
-	fewLevels = 3
-	maxLevels = 9
-)
-
-// levels are the levels of a query from the page's first row on, the highest score first.
-func (w wanted) levels(k kind) (all []level) {
-	scores := w.find.Scores()
-	if len(scores) > maxLevels {
-		return nil
-	}
-	terms, heads := w.terms(k)
-	parts, base, each := heads, len(terms)*support.TermScore, support.HeadScore
-	if w.find.IsAny() { // a part for each point
-		parts, base, each = slices.Concat(slices.Repeat(terms, support.TermScore), slices.Repeat(heads, support.HeadScore)), 0, 1
-	}
-	for _, score := range scores {
-		if w.after == nil || float64(score) <= w.after.Score {
-			all = append(all, level{score, parts, (score - base) / each})
-		}
-	}
-	return all
-}
-
 // ofLevel finds the documents of one score, newest first.
 func (e *Store) ofLevel(ctx context.Context, k kind, w wanted, l level, after *support.Key) ([]hit, error) {
-	filter, without := append([]object{}, w.in.all...), w.without()
+	c := conditions{not: w.without()}
 	if terms, _ := w.terms(k); !w.find.IsAny() {
-		filter = append(filter, terms...)
+		c.filter = terms
 	}
 	if l.have > 0 {
-		filter = append(filter, atLeast(l.have, l.parts))
+		c.filter = append(c.filter, atLeast(l.have, l.parts))
 	}
 	if l.have < len(l.parts) {
-		without = append(without, atLeast(l.have+1, l.parts))
+		c.not = append(c.not, atLeast(l.have+1, l.parts))
 	}
-	body := w.body(k, object{"filter": filter, "must_not": without})
+	body := w.body(k, c)
 	if after != nil {
 		body["search_after"] = []any{after.Created, after.ID}
 	}
@@ -158,11 +142,6 @@ func (e *Store) ofLevel(ctx context.Context, k kind, w wanted, l level, after *s
 	return answer.Hits.Hits, err
 }
 
-// atLeast is the condition that so many of some conditions hold.
-func atLeast(n int, of []object) object {
-	return object{"bool": object{"should": of, "minimum_should_match": n}}
-}
-
 // search asks an index of ours. What a part of it cannot answer, none of it
 // does: half an answer looks like a whole one.
 func search(index string, body object) esapi.SearchRequest {
@@ -170,14 +149,58 @@ func search(index string, body object) esapi.SearchRequest {
 	return esapi.SearchRequest{Index: []string{index}, Body: elasticsearch.JSON(body), AllowPartialSearchResults: &whole, TrackTotalHits: false}
 }
 
+// level is one score of a query: exactly so many of some conditions hold for its documents.
+type level struct {
+	score int
+	parts []object
+	have  int
+}
+
+const (
+	fewLevels = 2 // a query of so many is never scored as a whole
+	maxLevels = 9 // and one of more always is, whatever matches
+)
+
+// levels are the levels of a query from the page's first row on, the highest score first;
+// bounded is false where there are too many.
+func (w wanted) levels(k kind) (all []level, bounded bool) {
+	scores := w.find.Scores()
+	if len(scores) > maxLevels {
+		return nil, false
+	}
+	terms, heads := w.terms(k)
+	parts, base, each := heads, len(terms)*support.TermScore, support.HeadScore
+	if w.find.IsAny() { // a part for each point
+		parts, base, each = slices.Concat(slices.Repeat(terms, support.TermScore), slices.Repeat(heads, support.HeadScore)), 0, 1
+	}
+	for _, score := range scores {
+		if w.after == nil || float64(score) <= w.after.Score {
+			all = append(all, level{score, parts, (score - base) / each})
+		}
+	}
+	return all, true
+}
+
+// atLeast is the condition that so many of some conditions hold.
+func atLeast(n int, of []object) object {
+	return object{"bool": object{"should": of, "minimum_should_match": n}}
+}
+
 // unread are the fields of a document that no answer needs.
 var unread = []string{"confirmation", stemsField, headStemsField}
 
-// body is a search for a page of what meets the conditions, by some keys and then
-// newest first.
-func (w wanted) body(k kind, conditions object, keys ...object) object {
+// conditions are those of a search within its scope.
+type conditions struct{ filter, must, should, not []object }
+
+// body is a search for a page of what meets the conditions, by some keys and then newest
+// first. No search is made without it, and its scope.
+func (w wanted) body(k kind, c conditions, keys ...object) object {
 	return object{
-		"size": w.limit, "query": object{"bool": conditions}, "_source": object{"excludes": unread},
+		"size": w.limit, "_source": object{"excludes": unread},
+		"query": object{"bool": object{
+			"filter": slices.Concat([]object{}, w.in.all, c.filter), "must": slices.Concat([]object{}, c.must),
+			"should": slices.Concat([]object{}, c.should), "must_not": slices.Concat([]object{}, c.not),
+		}},
 		"sort": append(keys, object{"created_at": "desc"}, object{idField(k): "desc"}),
 	}
 }
@@ -185,13 +208,13 @@ func (w wanted) body(k kind, conditions object, keys ...object) object {
 // scores are the conditions of a query with words, with the scores that
 // [support.Query] defines. The engine's own count words over all documents, hidden
 // ones too.
-func (w wanted) scores(k kind) object {
+func (w wanted) scores(k kind) conditions {
 	terms, heads := w.terms(k)
 	must, should := scored(terms, support.TermScore), scored(heads, support.HeadScore)
 	if w.find.IsAny() {
 		must = []object{atLeast(1, must)}
 	}
-	return object{"filter": append([]object{}, w.in.all...), "must": must, "should": should, "must_not": w.without()}
+	return conditions{must: must, should: should, not: w.without()}
 }
 
 // terms are the conditions that a document has each word, anywhere and in its head.
@@ -204,19 +227,18 @@ func (w wanted) terms(k kind) (anywhere, heads []object) {
 }
 
 // without are the conditions of the words that a document must not have.
-func (w wanted) without() []object {
-	mustNot := []object{}
+func (w wanted) without() (all []object) {
 	for _, t := range w.find.Without() {
-		mustNot = append(mustNot, in(t, wordsField, stemsField))
+		all = append(all, in(t, wordsField, stemsField))
 	}
-	return mustNot
+	return all
 }
 
 func headField(k kind) string { return [...]string{"subject", "title"}[k] }
 
 // scored gives every document the same score for each condition that it meets.
 func scored(conditions []object, score int) []object {
-	all := []object{}
+	var all []object
 	for _, condition := range conditions {
 		all = append(all, object{"constant_score": object{"filter": condition, "boost": score}})
 	}
