@@ -157,8 +157,8 @@ type level struct {
 }
 
 const (
-	fewLevels = 2 // a query of so many is never scored as a whole
-	maxLevels = 9 // and one of more always is, whatever matches
+	fewLevels = 3 // a query of so many, of two words, is never scored as a whole
+	maxLevels = 9 // and one of more always is
 )
 
 // levels are the levels of a query from the page's first row on, the highest score first;
