@@ -25,7 +25,7 @@ func (s *Server) answer(ctx context.Context, who endpoint.Caller, text string, l
 	}
 	all.more = false
 	results := all.plain()
-	return endpoint.Answer{Results: results, N: len(results), Note: strings.Join(s.remarks(ctx, text, all), " ")}, nil
+	return endpoint.Answer{Results: results, N: len(results), Note: strings.Join(all.remarks(ctx, s.store, text), " ")}, nil
 }
 
 func scopeOf(who endpoint.Caller) Scope {

@@ -90,9 +90,9 @@ type answer struct {
 }
 
 // plain are the results without the parts of their scores.
-func (a answer) plain() []Result {
-	results := make([]Result, len(a.results))
-	for i, f := range a.results {
+func (all answer) plain() []Result {
+	results := make([]Result, len(all.results))
+	for i, f := range all.results {
 		results[i] = f.Result
 	}
 	return results

@@ -147,7 +147,7 @@ func fitting(rows []Match, budget int) int {
 
 // remark says what a reader must know of the rows, also that their order changed between two pages.
 func (s *Server) remark(ctx context.Context, text string, all answer, changed bool) {
-	sentences := s.remarks(ctx, text, all)
+	sentences := all.remarks(ctx, s.store, text)
 	if changed {
 		sentences = append(sentences, "The index or the ranking has changed since the page before: places may be missing or repeated.")
 	}
@@ -159,13 +159,13 @@ func (s *Server) remark(ctx context.Context, text string, all answer, changed bo
 // remarks say what a reader must know of an answer: what was searched when it has no places,
 // the end of a ranking that is not that of what matches, repositories that could not be searched, and embeddings that were not
 // there.
-func (s *Server) remarks(ctx context.Context, text string, all answer) (sentences []string) {
+func (all answer) remarks(ctx context.Context, store Store, text string) (sentences []string) {
 	switch {
 	case all.before+len(all.results) > 0:
 	case !query.HasWords(text):
 		sentences = append(sentences, "The query has no word to search for: words of one letter, numbers and signs are in no index.")
 	default:
-		sentences = append(sentences, s.searched(ctx, all.names))
+		sentences = append(sentences, all.searched(ctx, store))
 	}
 	if all.more {
 		sentences = append(sentences, "Only the best places are ranked, and others have words of the query, too: narrow it by more words, repository, path or language.")
@@ -209,11 +209,11 @@ const shownSearched = 3
 
 // searched says which commits an answer without places is about, and how old their
 // indexes are: a result has its own.
-func (s *Server) searched(ctx context.Context, names []string) string {
-	if len(names) == 0 {
+func (all answer) searched(ctx context.Context, store Store) string {
+	if len(all.names) == 0 {
 		return "There is no repository that you may search."
 	}
-	described, err := s.store.Describe(ctx, names)
+	described, err := store.Describe(ctx, all.names)
 	if err != nil {
 		return "Nothing matches."
 	}
@@ -222,7 +222,7 @@ func (s *Server) searched(ctx context.Context, names []string) string {
 		if d.Err != nil {
 			continue
 		}
-		about := names[i] + " (indexed " + d.Meta.Indexed.UTC().Format("2006-01-02 15:04 UTC")
+		about := all.names[i] + " (indexed " + d.Meta.Indexed.UTC().Format("2006-01-02 15:04 UTC")
 		if d.Meta.Commit != "" {
 			about += " at commit " + d.Meta.Commit[:min(12, len(d.Meta.Commit))]
 		}
