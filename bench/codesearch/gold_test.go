@@ -64,7 +64,7 @@ func TestGains(t *testing.T) {
 		places  []place
 		results []result
 		graded  float64
-		ordered float64
+		inOrder float64
 		named   float64 // all places alike
 	}{
 		{[]place{name}, []result{a}, 1, 1, 1},
@@ -78,7 +78,7 @@ func TestGains(t *testing.T) {
 		{[]place{name}, nil, 0, 0, 0},
 	} {
 		for rule, c := range map[string]struct{ got, want float64 }{
-			"graded": {graded(test.places, test.results), test.graded}, "ordered": {ordered(test.places, test.results), test.ordered}, "named": {named(test.places, test.results), test.named},
+			"graded": {graded(test.places, test.results), test.graded}, "inOrder": {inOrder(test.places, test.results), test.inOrder}, "named": {named(test.places, test.results), test.named},
 		} {
 			if math.Abs(c.got-c.want) > 1e-9 {
 				t.Errorf("%s, %v for %v: %v, not %v", rule, test.results, test.places, c.got, c.want)

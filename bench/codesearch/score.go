@@ -14,7 +14,7 @@ import (
 // score is the mean of a method over some questions. MRR, recall@5 and the tokens to the
 // first hit are by the places that the questions name.
 type score struct {
-	ndcg, ordered, named, files, mrr, recall, tokens float64
+	ndcg, inOrder, named, files, mrr, recall, tokens float64
 	n                                                int
 }
 
@@ -40,7 +40,7 @@ func (s *score) add(q question, results []result) {
 	}
 	all := slices.Concat(q.places, q.judged)
 	s.ndcg += graded(all, results)
-	s.ordered += ordered(all, results)
+	s.inOrder += inOrder(all, results)
 	s.named += named(q.places, results)
 	s.files += named(filesOf(q.places), results)
 	if first > 0 {
@@ -80,9 +80,9 @@ func filesOf(places []place) (files []place) {
 // it is at one rank.
 func graded(places []place, results []result) float64 { return ndcg(places, shown(places, results, 1)) }
 
-// ordered is the same by the places in the order in which results show them: one that shows several
+// inOrder is the same by the places in the order in which results show them: one that shows several
 // counts as these one after another, the best first, and what follows comes after all of them.
-func ordered(places []place, results []result) float64 {
+func inOrder(places []place, results []result) float64 {
 	return ndcg(places, shown(places, results, len(places)))
 }
 
@@ -160,7 +160,7 @@ func gained(places []place, used []bool, r result) int {
 
 func (s score) row() string {
 	n := float64(max(s.n, 1))
-	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f", s.ndcg/n, s.ordered/n, s.named/n, s.files/n, s.mrr/n, s.recall/n, s.tokens/n)
+	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f", s.ndcg/n, s.inOrder/n, s.named/n, s.files/n, s.mrr/n, s.recall/n, s.tokens/n)
 }
 
 func table(compared []method, questions []question, indexes map[string]*index.Index) error {
