@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"sync"
 	"testing"
 	"time"
 )
@@ -94,7 +95,9 @@ func bounded(t *testing.T, secure bool, most int) (dial func() asking, come stat
 		}
 		return asking{c, t}
 	}
-	return dial, come, entered, func() { close(held) }
+	end = sync.OnceFunc(func() { close(held) })
+	t.Cleanup(end) // before the server waits for its requests
+	return dial, come, entered, end
 }
 
 func TestIdleConnectionsMakeRoom(t *testing.T) {
@@ -134,7 +137,7 @@ func TestConnectionOverTheBoundIsClosed(t *testing.T) {
 	}
 	more := dial()
 	if !more.closed() {
-		t.Error("got one connection more than the bound")
+		t.Fatal("got one connection more than the bound")
 	}
 	come.await(1, http.StateClosed)
 	end()
