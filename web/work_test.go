@@ -32,9 +32,9 @@ func listedTasks() object {
 func foundCode() object {
 	match := func(path, address string) object {
 		return object{"repository": "countersign", "file_path": path, "start_line": 41, "end_line": 43, "symbol": "seal", "relevance_score": 0.9,
-			"match_snippet": "// seal <b>encrypts</b>.\nfunc seal(text string) []byte {\n\treturn append(nil, \"x\"...) // 1", "metadata": object{"language": "Go", "github_url": address}}
+			"match_snippet": "// seal <b>encrypts</b>.\nfunc seal(text string) []byte {\n\treturn append(nil, \"x\"...) // 1", "metadata": object{"language": "Go", "web_url": address}}
 	}
-	rows := []object{match("seal.go", "https://github.com/x/y/blob/c/seal.go#L41-L43"), match("other.go", "javascript:alert(1)")}
+	rows := []object{match("seal.go", "https://git.example.com/x/y/-/blob/c/seal.go#L41-43"), match("other.go", "javascript:alert(1)")}
 	rows[1]["end_line"], rows[1]["snippet_line"] = 90, 60
 	return object{"type": "tool", "state": "complete", "tool": "search_code", "server": "codesearch", "args": object{"query": "seal"}, "message": "Searched",
 		"data": object{"status": "success", "data": rows, "metadata": object{"hasMore": false, "returnedCount": 2}}}

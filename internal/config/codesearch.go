@@ -2,7 +2,10 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -47,6 +50,7 @@ func (s *CodeSearch) problems() (problems []string) {
 		problems = append(problems, "codesearch.embeddings needs codesearch.index: a store has no vectors")
 	}
 	problems = append(problems, s.Embeddings.problems()...)
+	problems = append(problems, s.linkProblems()...)
 	seen, folders := map[string]bool{}, map[string]bool{}
 	for i, r := range s.Repositories {
 		at := fmt.Sprintf("codesearch.repositories[%d]", i)
@@ -63,6 +67,40 @@ func (s *CodeSearch) problems() (problems []string) {
 			problems = append(problems, at+".name must have no spaces around it, and 100 characters at most")
 		}
 		seen[r.Name], folders[filepath.Clean(r.Path)] = true, true
+	}
+	return problems
+}
+
+var (
+	hostname  = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+	linkBegin = regexp.MustCompile(`^https://[^/{}?#]+/`)
+	linkHole  = regexp.MustCompile(`\{[^{}]*\}?|\}`)
+)
+
+// linkHoles are what the form of a link may have, and whether it must.
+var linkHoles = map[string]bool{"{group}": false, "{name}": false, "{commit}": true, "{path}": true, "{first}": true, "{last}": false}
+
+// linkProblems checks the forms of links. One without a commit would show other lines after the next change.
+func (s *CodeSearch) linkProblems() (problems []string) {
+	for _, host := range slices.Sorted(maps.Keys(s.Links)) {
+		form, at := s.Links[host], "codesearch.links."+host
+		if !hostname.MatchString(host) {
+			problems = append(problems, at+": write the host of the repository's remote in small letters, without a port, such as git.example.com")
+		}
+		if !linkBegin.MatchString(form) {
+			problems = append(problems, at+" must begin with https:// and the name of a host")
+		}
+		found := linkHole.FindAllString(form, -1)
+		for _, hole := range found {
+			if _, known := linkHoles[hole]; !known {
+				problems = append(problems, fmt.Sprintf("%s has %q: there are {group}, {name}, {commit}, {path}, {first} and {last}", at, hole))
+			}
+		}
+		for _, hole := range slices.Sorted(maps.Keys(linkHoles)) {
+			if linkHoles[hole] && !slices.Contains(found, hole) {
+				problems = append(problems, at+" has no "+hole)
+			}
+		}
 	}
 	return problems
 }

@@ -1,6 +1,9 @@
 package config
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestEmbeddingsNeedAddressAndModel: one without the other is a problem; neither is
 // none. What an address may be is checked with all others.
@@ -55,6 +58,36 @@ func TestRepositoriesDiffer(t *testing.T) {
 	} {
 		if problems := (&CodeSearch{Index: "/var/code", Repositories: c.all}).problems(); len(problems) == 0 != c.good {
 			t.Errorf("%+v: %v", c.all, problems)
+		}
+	}
+}
+
+// TestLinksAreChecked: a form that would lead to the wrong lines, or nowhere, is a problem that says what is wrong.
+func TestLinksAreChecked(t *testing.T) {
+	const gitlab = "https://git.example.com/{group}/{name}/-/blob/{commit}/{path}#L{first}-{last}"
+	for _, c := range []struct {
+		host, form string
+		want       []string
+	}{
+		{"git.example.com", gitlab, nil},
+		{"git.example.com", "https://git.example.com:8443/{path}?at={commit}&line={first}", nil},
+		{"Git.example.com", gitlab, []string{"codesearch.links.Git.example.com: write the host"}},
+		{"git.example.com:7999", gitlab, []string{"write the host"}},
+		{"git.example.com", "http://git.example.com/{commit}/{path}#{first}", []string{"must begin with https://"}},
+		{"git.example.com", "https://{group}.example.com/{commit}/{path}#{first}", []string{"must begin with https://"}},
+		{"git.example.com", gitlab + "{branch}", []string{`has "{branch}": there are {group}`}},
+		{"git.example.com", gitlab + "{first", []string{`has "{first"`}},
+		{"git.example.com", "", []string{"must begin with https://", "has no {commit}", "has no {first}", "has no {path}"}},
+	} {
+		problems := (&CodeSearch{Links: map[string]string{c.host: c.form}}).problems()
+		if len(problems) != len(c.want) {
+			t.Errorf("%s: %s: %q", c.host, c.form, problems)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.Contains(problems[i], want) {
+				t.Errorf("%s: %s: %q, not %q", c.host, c.form, problems[i], want)
+			}
 		}
 	}
 }

@@ -24,6 +24,9 @@ type CodeSearch struct {
 	Index        string           `yaml:"index"` // folder of the indexes; `countersign index` writes it
 	Store        string           `yaml:"store"` // an Elasticsearch or OpenSearch that has them instead
 	Embeddings   Embeddings       `yaml:"embeddings"`
+
+	// Links are the forms of a place's address on the web, by the host of a repository's remote "origin".
+	Links map[string]string `yaml:"links"`
 }
 
 // Embeddings is an address that speaks OpenAI's /v1/embeddings. Without it code is

@@ -62,7 +62,7 @@ func codeOptions(db config.Database) codesearch.Options {
 	if db.Code == nil {
 		return o
 	}
-	o.Embeddings = embed.Service(db.Code.Embeddings)
+	o.Embeddings, o.Links = embed.Service(db.Code.Embeddings), db.Code.Links
 	for _, r := range db.Code.Repositories {
 		one := codesearch.Repository{Name: r.Name, Path: r.Path, Anonymous: r.Anonymous, Public: r.Public}
 		for _, role := range r.Roles {

@@ -49,7 +49,7 @@ export function placeView(row, key, server) {
 // Only an address of the web is a link.
 function nameView(row) {
   const name = data(`${row.file_path ?? ""}:${row.start_line ?? 1}${row.end_line ? `–${row.end_line}` : ""}`);
-  const address = row.metadata?.github_url;
+  const address = row.metadata?.github_url ?? row.metadata?.web_url;
   return /^https:\/\//.test(address ?? "") ? el("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, name) : el("strong", {}, name);
 }
 

@@ -204,6 +204,41 @@ func TestLinksAreToLinesOfTheCommit(t *testing.T) {
 	}
 }
 
+// TestLinksHaveTheFormOfTheirHost: of well-known ones, and of those that the operator names. Others have none.
+func TestLinksHaveTheFormOfTheirHost(t *testing.T) {
+	o := two(t)
+	root := o.Repositories[0].Path
+	write(t, root, "c++/a&b.go", "package a\n\nfunc Frobnicate() {}\n")
+	testkit.Git(t, root, "init", "--quiet")
+	testkit.Git(t, root, "remote", "add", "origin", "https://example.com/a/b.git")
+	testkit.Git(t, root, "add", ".")
+	testkit.Git(t, root, "commit", "--quiet", "--message=one")
+	o.Links = map[string]string{
+		"git.example.com": "https://code.example.com:8443/projects/{group}/repos/{name}/browse?path={path}&at={commit}#{first}-{last}",
+		"github.com":      "https://mirror.example.com/{name}/{commit}/{path}#{first}",
+	}
+	_, d := served(t, o)
+	for remote, want := range map[string]string{
+		"git@gitlab.com:one/two/b.git":              "https://gitlab.com/one/two/b/-/blob/COMMIT/c%2B%2B/a%26b.go#L1-3",
+		"https://nina@bitbucket.org/a/b":            "https://bitbucket.org/a/b/src/COMMIT/c%2B%2B/a%26b.go#lines-1:3",
+		"ssh://git@codeberg.org/a/b.git":            "https://codeberg.org/a/b/src/commit/COMMIT/c%2B%2B/a%26b.go#L1-L3",
+		"ssh://git@git.example.com:7999/TEAM/b.git": "https://code.example.com:8443/projects/TEAM/repos/b/browse?path=c%2B%2B/a%26b.go&at=COMMIT#1-3",
+		"https://github.com/a/b":                    "https://mirror.example.com/b/COMMIT/c%2B%2B/a%26b.go#1",
+		"https://other.example.com/a/b":             "",
+	} {
+		testkit.Git(t, root, "remote", "set-url", "origin", remote)
+		indexInto(t, o, o.Repositories[0], time.Now())
+		found, _ := d.search(`{"query":"Frobnicate","repository":"indexed","limit":1}`)
+		if len(found) != 1 {
+			t.Fatalf("%s: %+v", remote, found)
+		}
+		got := found[0].Metadata
+		if want = strings.Replace(want, "COMMIT", got.Commit, 1); got.WebURL != want || got.GitHubURL != "" || got.Modified {
+			t.Errorf("%s: %+v, not %q", remote, got, want)
+		}
+	}
+}
+
 // TestFileLinesAreBounded: 400 at most, also when more are asked for. What no file can have
 // is refused, and what this one does not have, with how many lines it has.
 func TestFileLinesAreBounded(t *testing.T) {

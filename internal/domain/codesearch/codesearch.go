@@ -25,6 +25,7 @@ type Options struct {
 	Maintain     bool          // Run keeps the indexes current; otherwise `countersign index` does
 	Before       func() error  // is called before each refresh, and its error prevents that; nil: nothing
 	Embeddings   embed.Service // none: results are found by words alone
+	Links        Links         // beside those of well-known hosts, or in their place
 	Now          func() time.Time
 }
 

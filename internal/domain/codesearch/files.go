@@ -34,7 +34,7 @@ func (s *Server) fileTools() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
 		Name: fileLines, Title: "Read lines of a file", Allow: everyone, Synonyms: []string{"source file"},
 		Description: "Show lines of one file of a repository, as it was indexed. At most 400 lines and 100,000 bytes. Needs the repository and file_path of a result of search_code.",
-		Untrusted:   []string{"repository", "file_path", "text", "language", "commit", "github_url"},
+		Untrusted:   []string{"repository", "file_path", "text", "language", "commit", "github_url", "web_url"},
 	}, s.getFileLines)}
 }
 
@@ -71,7 +71,7 @@ func (s *Server) getFileLines(ctx context.Context, in getFileLines) (FileLines, 
 	}
 	lines := FileLines{Repository: names[0], FilePath: f.Path, TotalLines: f.Lines}
 	lines.cut(f.Text, max(1, in.StartLine), in.EndLine)
-	lines.Metadata = metadata(&f.Meta, &f.File, lines.StartLine, lines.EndLine)
+	lines.Metadata = s.options.Links.metadata(&f.Meta, &f.File, lines.StartLine, lines.EndLine)
 	return lines, nil
 }
 

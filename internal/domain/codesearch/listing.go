@@ -67,5 +67,5 @@ func listed(name string, d Described) Listed {
 		return Listed{Name: name, State: NotIndexed, Languages: []string{}}
 	}
 	m := d.Meta
-	return Listed{Name: name, State: Indexed, Files: m.Files, Lines: m.Lines, Languages: append([]string{}, m.Languages[:min(8, len(m.Languages))]...), Commit: m.Commit, IndexedAt: &m.Indexed, URL: m.Remote}
+	return Listed{Name: name, State: Indexed, Files: m.Files, Lines: m.Lines, Languages: append([]string{}, m.Languages[:min(8, len(m.Languages))]...), Commit: m.Commit, IndexedAt: &m.Indexed, URL: page(&m)}
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
-	"net/url"
-	"path"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -37,14 +35,20 @@ type Metadata struct {
 	IndexedAt   time.Time `json:"indexed_at" jsonschema_description:"How old the index is"`
 	Modified    bool      `json:"modified,omitempty" jsonschema_description:"The file is not as in that commit: it was changed since, or is not in it"`
 	GitHubURL   string    `json:"github_url,omitempty"`
+	WebURL      string    `json:"web_url,omitempty" jsonschema_description:"The lines at another host than GitHub"`
 }
 
 // metadata is that of lines of a file. What is not in the commit as it was indexed has no
 // address by it.
-func metadata(m *index.Meta, f *index.File, from, to int) Metadata {
+func (l Links) metadata(m *index.Meta, f *index.File, from, to int) Metadata {
 	about := Metadata{Language: f.Language, LastUpdated: f.Modified.Truncate(time.Second), Commit: m.Commit, IndexedAt: m.Indexed, Modified: m.Modified(f.Path)}
-	if m.Remote != "" && m.Commit != "" && !about.Modified {
-		about.GitHubURL = m.Remote + "/blob/" + m.Commit + "/" + (&url.URL{Path: path.Join(m.Within, f.Path)}).EscapedPath() + fmt.Sprintf("#L%d-L%d", from, to)
+	if about.Modified {
+		return about
+	}
+	if at := l.to(m, f.Path, from, to); strings.HasPrefix(at, onGitHub) {
+		about.GitHubURL = at
+	} else {
+		about.WebURL = at
 	}
 	return about
 }
@@ -119,7 +123,7 @@ func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error)
 	}
 	all := answer{names: names, missing: r.Missing, note: r.Note, more: r.More, stamp: stampOf(r), before: min(q.First, len(r.Hits))}
 	for _, h := range r.Hits[min(q.First, len(r.Hits)):] {
-		one, err := result(r.Shards[h.Shard], h, q)
+		one, err := s.options.Links.result(r.Shards[h.Shard], h, q)
 		if err != nil {
 			return answer{}, err
 		}
@@ -152,12 +156,12 @@ func (s *Server) visible(scope Scope, name string) ([]string, error) {
 	return names, nil
 }
 
-func result(h query.Shard, hit query.Hit, q Query) (Result, error) {
+func (l Links) result(h query.Shard, hit query.Hit, q Query) (Result, error) {
 	c, last := h.Chunks[hit.Chunk], h.Chunks[hit.Last]
 	f := &h.Files[c.File]
 	r := Result{
 		Repository: h.Repository, FilePath: f.Path, StartLine: int(c.Line), EndLine: int(last.Last), Score: math.Round(hit.Score*1000) / 1000,
-		Metadata: metadata(&h.Meta, f, int(c.Line), int(last.Last)),
+		Metadata: l.metadata(&h.Meta, f, int(c.Line), int(last.Last)),
 	}
 	if defined := h.Definitions(hit.Best); len(defined) > 0 {
 		r.Symbol = defined[0].Name

@@ -70,7 +70,7 @@ func (s *Server) searchTools() []tool.Tool {
 		Synonyms: []string{"code", "function", "source", "implementation", "implement", "where", "repository", "file"},
 		Description: "Find places in the source code of the company's repositories, by a name (ListenAndServe, Session.request) or a question (where are cursors sealed?). " +
 			"Returns files with lines, best first. Read more of a file with get_file_lines.",
-		Noun: "places", Narrow: "more words, repository, path or language", Untrusted: []string{"repository", "file_path", "match_snippet", "symbol", "language", "commit", "github_url", "uri", "detail"},
+		Noun: "places", Narrow: "more words, repository, path or language", Untrusted: []string{"repository", "file_path", "match_snippet", "symbol", "language", "commit", "github_url", "web_url", "uri", "detail"},
 	}, s.searchCode)}
 }
 

@@ -17,7 +17,7 @@ import (
 // State is what git says of a folder: nothing outside of git.
 type State struct {
 	Commit string   // its id in hex digits; empty: there is none
-	Remote string   // https address of the repository's page, when it is on GitHub
+	Remote string   // https://HOST/GROUP/NAME of the remote "origin", without user, password and port; empty: it has no such address
 	Within []string // the folder's path in the repository
 
 	objects string // the repository's folder of them
@@ -54,7 +54,10 @@ func At(folder string) (c State) {
 	if !ok {
 		return c
 	}
-	git, common := folders(root)
+	git, common, ok := folders(root)
+	if !ok {
+		return c
+	}
 	head, err := read(filepath.Join(git, "HEAD"))
 	if err != nil {
 		return c
@@ -71,30 +74,64 @@ func At(folder string) (c State) {
 }
 
 // folders finds git's own folder of a repository or a worktree, and the one that all
-// worktrees of a repository have in common.
-func folders(root string) (git, common string) {
+// worktrees of a repository have in common. ok is false where there is none, or one that does not
+// name this root: anyone who can write a file .git could name another repository's in it.
+func folders(root string) (git, common string, ok bool) {
 	git = filepath.Join(root, ".git")
-	if text, err := read(git); err == nil { // a worktree: gitdir: PATH
-		git = strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
-		if !filepath.IsAbs(git) {
-			git = filepath.Join(root, git)
-		}
+	text, err := read(git)
+	if err != nil {
+		return git, git, true // a folder
 	}
-	common = git
-	if text, err := read(filepath.Join(git, "commondir")); err == nil {
-		common = strings.TrimSpace(string(text))
-		if !filepath.IsAbs(common) {
-			common = filepath.Join(git, common)
-		}
+	git = absolute(strings.TrimPrefix(string(text), "gitdir:"), root)
+	switch {
+	case submoduleOf(git, root):
+		return git, git, true
+	case sameFile(pathIn(filepath.Join(git, "gitdir"), git), filepath.Join(root, ".git")):
+		common = pathIn(filepath.Join(git, "commondir"), git)
+		return git, common, sameFile(filepath.Join(common, "worktrees"), filepath.Dir(git))
 	}
-	return git, common
+	return "", "", false
+}
+
+// submoduleOf reports whether git's folder is of the submodule at a root.
+func submoduleOf(git, root string) bool {
+	return slices.ContainsFunc(settings(filepath.Join(git, "config"), "[core]", "worktree"), func(path string) bool { return sameFile(absolute(path, git), root) })
+}
+
+// pathIn is the path that one of git's files has, from a folder; empty: there is none.
+func pathIn(file, folder string) string {
+	text, err := read(file)
+	if err != nil {
+		return ""
+	}
+	return absolute(string(text), folder)
+}
+
+// absolute is a path in one of git's files, which may be relative to a folder.
+func absolute(text, folder string) string {
+	if text = strings.TrimSpace(text); filepath.IsAbs(text) {
+		return text
+	}
+	return filepath.Join(folder, text)
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // Excludes reads the patterns of files that a repository ignores beside those of its
 // .gitignore files, and whether all of them are for any case of letters. It is for the root
 // of the repository, or of a worktree of one.
 func Excludes(root string) (patterns []byte, anyCase bool) {
-	_, common := folders(root)
+	_, common, ok := folders(root)
+	if !ok {
+		return nil, false
+	}
 	patterns, _ = read(filepath.Join(common, "info", "exclude")) // it excludes nothing then
 	for _, value := range settings(filepath.Join(common, "config"), "[core]", "ignorecase") {
 		anyCase = slices.Contains([]string{"true", "yes", "on", "1", ""}, strings.ToLower(value))
@@ -124,14 +161,19 @@ func refOf(git, common, ref string) string {
 	return ""
 }
 
-var github = regexp.MustCompile(`^(?:https://(?:[^@/]*@)?|git@|ssh://git@)github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?/?$`)
+// remotes are the forms of a remote's address: a URL, and ssh's short form.
+var remotes = []*regexp.Regexp{
+	regexp.MustCompile(`^(?:https?|ssh|git)://(?:[^/]*@)?([\w.-]+)(?::\d+)?/((?:[\w.~%-]+/)+[\w.~%-]+?)(?:\.git)?/?$`),
+	regexp.MustCompile(`^(?:[^/:]*@)?([\w.-]+):/?((?:[\w.~%-]+/)+[\w.~%-]+?)(?:\.git)?/?$`),
+}
 
-// remoteOf returns the page of the remote "origin" when it is on GitHub. An
-// address's user and password are left out.
+// remoteOf returns the address of the remote "origin" in one form.
 func remoteOf(config string) string {
 	for _, value := range settings(config, `[remote "origin"]`, "url") {
-		if m := github.FindStringSubmatch(value); m != nil {
-			return "https://github.com/" + m[1]
+		for _, form := range remotes {
+			if m := form.FindStringSubmatch(value); m != nil {
+				return "https://" + strings.ToLower(m[1]) + "/" + m[2]
+			}
 		}
 	}
 	return ""

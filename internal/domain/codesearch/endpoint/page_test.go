@@ -146,7 +146,7 @@ func states(t *testing.T, statements ...string) {
 // the order of the checks, and the other paths.
 func TestPageDescribesTheProtocol(t *testing.T) {
 	states(t, "one JSON object in, one out.",
-		`{"results": [{"repository", "file_path", "start_line", "end_line", "match_snippet", "snippet_line"?, "relevance_score", "symbol"?, "metadata": {"language", "last_updated", "commit", "indexed_at", "modified"?, "github_url"?}}], "took_ms": 3, "note"?}`,
+		`{"results": [{"repository", "file_path", "start_line", "end_line", "match_snippet", "snippet_line"?, "relevance_score", "symbol"?, "metadata": {"language", "last_updated", "commit", "indexed_at", "modified"?, "github_url"?, "web_url"?}}], "took_ms": 3, "note"?}`,
 		"`query` has 3 to 500 characters after white space around it was cut off", "`limit` is an integer from 1 to 20, default 5", "the body has 1,024 bytes at most",
 		"unknown fields are ignored, repeated ones are not JSON here", "Without `X-MCP-Version: 2` the line of the log is a warning, and the search is served.",
 		"has `X-MCP-Version: 2` and `X-Request-ID`", `An error is `+"`"+`{"error": {"code", "message", "retry_after"?}}`+"`",

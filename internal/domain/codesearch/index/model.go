@@ -13,7 +13,7 @@ type Meta struct {
 	Name      string    `json:"name"`               // of the repository
 	Root      string    `json:"root"`               // the folder that was indexed
 	Commit    string    `json:"commit,omitempty"`   // checked out when it was; 40 hex digits, or empty outside of git
-	Remote    string    `json:"remote,omitempty"`   // https address of the repository's page, for links
+	Remote    string    `json:"remote,omitempty"`   // see [checkout.State], for links
 	Within    string    `json:"within,omitempty"`   // the folder's path in the repository that it is a part of
 	Changed   []string  `json:"changed,omitempty"`  // files that are not as in the commit, and folders (with a slash) that have only such; in order
 	Unproven  bool      `json:"unproven,omitempty"` // no file is known to be as in the commit: git's files cannot be read, or too many are not
