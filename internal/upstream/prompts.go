@@ -3,6 +3,9 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
@@ -27,21 +30,27 @@ func (t Texts) Prompts(ctx context.Context) ([]result.Prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []result.Prompt{}
-	for _, s := range t.Upstream.registry().servers {
+	servers := t.Upstream.registry().servers
+	of := make([][]result.Prompt, len(servers))
+	var listing errgroup.Group
+	listing.SetLimit(shownAtOnce)
+	for i, s := range servers {
 		if !offersPrompts(s, who) {
 			continue
 		}
-		err := asking(ctx, s, func(ctx context.Context, p prompter) error {
-			prompts, err := p.Prompts(ctx)
-			all = append(all, prompts...)
-			return err
+		listing.Go(func() error {
+			err := asking(ctx, s, func(ctx context.Context, p prompter) (err error) {
+				of[i], err = p.Prompts(ctx)
+				return err
+			})
+			if err != nil {
+				t.Upstream.o.Log.WarnContext(ctx, "prompts could not be listed", "server", s.Name, "error", err)
+			}
+			return nil
 		})
-		if err != nil {
-			t.Upstream.o.Log.WarnContext(ctx, "prompts could not be listed", "server", s.Name, "error", err)
-		}
 	}
-	return all, nil
+	_ = listing.Wait()
+	return append([]result.Prompt{}, slices.Concat(of...)...), nil
 }
 
 // Prompt returns one text, for the person to read. It is recorded as a call is: what the
@@ -100,8 +109,13 @@ func offersPrompts(s *server, who *access.Principal) bool {
 }
 
 // asking asks the server within the deadline of a call that reads. One that offers
-// nothing is not asked.
-func asking(ctx context.Context, s *server, ask func(context.Context, prompter) error) error {
+// nothing is not asked. A panic is its error, so that others' texts are still listed and requests recorded.
+func asking(ctx context.Context, s *server, ask func(context.Context, prompter) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Panic("asking "+s.Name+" for texts", p)
+		}
+	}()
 	c, counts := s.adapter.(*counted)
 	if !counts || !c.begin() {
 		return errRemoved

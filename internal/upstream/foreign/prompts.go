@@ -37,6 +37,9 @@ func (s *Server) Prompts(ctx context.Context) ([]result.Prompt, error) {
 		}
 		one := result.Prompt{Name: fault.Clip(p.Name, 128), Title: fault.Clip(p.Title, 200), Description: fault.Clip(p.Description, 1000), Server: s.o.Name}
 		for _, a := range p.Arguments {
+			if a == nil {
+				continue
+			}
 			one.Arguments = append(one.Arguments, result.PromptArgument{Name: fault.Clip(a.Name, 128), Description: fault.Clip(a.Description, 500), Required: a.Required})
 		}
 		all = append(all, one)
@@ -60,6 +63,9 @@ func (s *Server) Prompt(ctx context.Context, name string, args map[string]string
 	}
 	var texts []string
 	for _, m := range got.Messages {
+		if m == nil {
+			continue
+		}
 		if text, ok := m.Content.(*mcp.TextContent); ok {
 			texts = append(texts, text.Text)
 		}

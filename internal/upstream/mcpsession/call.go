@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -51,19 +52,20 @@ const (
 	maxListed = 16 << 20 // bytes of all pages, of which each has the bound of an answer
 )
 
-// listed collects at most max things over the pages of a list.
-func listed[T any](max int, page func(cursor string) (things []T, next string, err error)) (all []T, err error) {
+// listed collects at most max things over the pages of a list. Entries that are null are left out.
+func listed[T any](max int, page func(cursor string) (things []*T, next string, err error)) (all []*T, err error) {
 	cursor, size := "", 0
 	for range maxPages {
 		things, next, err := page(cursor)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, things[:min(len(things), max-len(all))]...)
 		text, err := json.Marshal(things)
 		if size += len(text); err != nil {
 			return nil, err
 		}
+		things = slices.DeleteFunc(things, func(thing *T) bool { return thing == nil })
+		all = append(all, things[:min(len(things), max-len(all))]...)
 		switch {
 		case next == "" || len(all) == max:
 			return all, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -33,8 +34,21 @@ func NewClient(toolsChanged func()) *Client {
 		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { toolsChanged() }
 	}
 	c.Client = mcp.NewClient(&mcp.Implementation{Name: "countersign", Version: "1"}, options)
-	c.AddReceivingMiddleware(refuseRequests)
+	c.AddReceivingMiddleware(recovering, refuseRequests)
 	return c
+}
+
+// recovering makes an error of a panic. The SDK handles what a server sends on goroutines of its own, where
+// one would end the process.
+func recovering(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (answer mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fault.Panic("handling what a server sent", p)
+			}
+		}()
+		return next(ctx, method, req)
+	}
 }
 
 // refuseRequests refuses what a server asks of the host: it has no folders, no
@@ -66,7 +80,11 @@ func (c *Client) report(_ context.Context, req *mcp.ProgressNotificationClientRe
 	if req.Params == nil {
 		return
 	}
-	if report, ok := c.reports.Load(req.Params.ProgressToken); ok {
+	token, ours := req.Params.ProgressToken.(string) // a server may send anything, such as a list
+	if !ours {
+		return
+	}
+	if report, ok := c.reports.Load(token); ok {
 		report.(func(result.Progress))(result.Progress{Done: req.Params.Progress, Total: req.Params.Total, Message: req.Params.Message})
 	}
 }

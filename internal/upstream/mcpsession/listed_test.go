@@ -7,19 +7,23 @@ import (
 	"testing"
 )
 
-// TestListsEnd: a server decides neither how many pages are read nor how much of them is kept.
+// TestListsEnd: a server decides neither how many pages are read nor how much of them is kept. What is null in
+// them counts for the size alone.
 func TestListsEnd(t *testing.T) {
 	asked := 0
-	pages := func(things []string, next func(n int) string) func(string) ([]string, string, error) {
+	pages := func(things []string, next func(n int) string) func(string) ([]*string, string, error) {
 		asked = 0
-		return func(string) ([]string, string, error) {
+		return func(string) (all []*string, _ string, _ error) {
 			asked++
-			return things, next(asked), nil
+			for i := range things {
+				all = append(all, nil, &things[i])
+			}
+			return all, next(asked), nil
 		}
 	}
 	counted := func(n int) string { return strconv.Itoa(n) }
 	for name, c := range map[string]struct {
-		page   func(string) ([]string, string, error)
+		page   func(string) ([]*string, string, error)
 		err    error
 		things int
 		pages  int

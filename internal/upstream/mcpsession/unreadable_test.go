@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -13,7 +14,7 @@ import (
 // literal is a server in memory that answers each call with the result that its tool's name is.
 func literal(t *testing.T) (p *Pool, opened *int) {
 	opened = new(int)
-	client := NewClient(nil)
+	client := NewClient(func() {})
 	p = NewPool(Options{Client: client, Connect: func(context.Context) (*mcp.ClientSession, error) {
 		*opened++
 		ours, theirs := mcp.NewInMemoryTransports()
@@ -45,6 +46,13 @@ func answerLiterally(ctx context.Context, conn mcp.Connection) {
 		case "tools/call":
 			var params struct{ Name string }
 			_ = json.Unmarshal(request.Params, &params)
+			if notification, ok := strings.CutPrefix(params.Name, "notify "); ok {
+				message, err := jsonrpc.DecodeMessage([]byte(notification))
+				if err != nil || conn.Write(ctx, message) != nil {
+					return
+				}
+				params.Name = `{"content":[{"type":"text","text":"sent"}]}`
+			}
 			if params.Name == "end" {
 				_ = conn.Close()
 				return
@@ -56,6 +64,25 @@ func answerLiterally(ctx context.Context, conn mcp.Connection) {
 		if conn.Write(ctx, response) != nil {
 			return
 		}
+	}
+}
+
+// TestNoNotificationEndsTheProcess: the SDK handles what a server sends on a goroutine of its own. The ping is
+// answered after what was sent before it.
+func TestNoNotificationEndsTheProcess(t *testing.T) {
+	p, opened := literal(t)
+	for _, method := range []string{"notifications/progress", "notifications/elicitation/complete", "notifications/message", "notifications/tools/list_changed",
+		"notifications/prompts/list_changed", "notifications/resources/list_changed", "notifications/resources/updated", "notifications/cancelled", "notifications/none"} {
+		for _, params := range []string{`,"params":{"progressToken":[1],"progress":1}`, `,"params":{"progressToken":{"a":1}}`, `,"params":null`, `,"params":[]`, `,"params":{"requestId":{}}`, ``} {
+			message := `{"jsonrpc":"2.0","method":"` + method + `"` + params + `}`
+			if _, err := p.Call(t.Context(), "alice", "notify "+message, nil); err != nil {
+				t.Errorf("%s: %v", message, err)
+			}
+			_ = p.use(t.Context(), "alice", func(ctx context.Context, s *session) error { return s.Ping(ctx, nil) })
+		}
+	}
+	if *opened != 1 {
+		t.Errorf("%d sessions were opened", *opened)
 	}
 }
 
