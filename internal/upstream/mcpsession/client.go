@@ -2,6 +2,7 @@ package mcpsession
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -9,7 +10,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -44,7 +44,7 @@ func recovering(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (answer mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				err = fault.Panic("handling what a server sent", p)
+				err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("%s cannot be handled: %v", method, p)}
 			}
 		}()
 		return next(ctx, method, req)
@@ -52,11 +52,12 @@ func recovering(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // refuseRequests refuses what a server asks of the host: it has no folders, no
-// model and no person to give. The SDK would answer some of it.
+// model and no person to give. The SDK would answer some of it, and keeps a lock when the end of an elicitation
+// has no parameters.
 func refuseRequests(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch method {
-		case "roots/list", "sampling/createMessage", "elicitation/create":
+		case "roots/list", "sampling/createMessage", "elicitation/create", "notifications/elicitation/complete":
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this host does not do " + method}
 		}
 		return next(ctx, method, req)
