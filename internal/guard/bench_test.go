@@ -98,3 +98,28 @@ func TestLargeTurn(t *testing.T) {
 		t.Errorf("corrections: %q", lines)
 	}
 }
+
+// TestColumnsAreBounded: a row with hundreds of numbers, as a connected server may return it, costs little more than
+// one with a hundred. Each column was compared with each: without a bound.
+func TestColumnsAreBounded(t *testing.T) {
+	cost := func(columns int) (bytes uint64) {
+		row := map[string]any{}
+		for i := range columns {
+			row[fmt.Sprintf("gauge%d", i)], row[fmt.Sprintf("day%d", i)] = float64(i%97)+3.5, time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+		}
+		data, err := json.Marshal(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := guard.Evidence{Calls: []guard.Call{{Tool: "read", Kind: result.Read, Outcome: result.Success(data, nil, ""), Untrusted: []string{result.Everything}}}, Today: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		guard.Check(guard.Answer{After: "It is $987,654,321 now, 40 % more than gauge3."}, e)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	cost(100) // what is computed once
+	if few, many := cost(100), cost(400); many > 3*few {
+		t.Errorf("100 columns allocate %d bytes, 400 allocate %d", few, many)
+	}
+}

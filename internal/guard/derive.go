@@ -33,27 +33,21 @@ func derive(d *data, s scope) *derived {
 	v := &derived{supposed: s.supposed, replaced: s.whatIf, wide: len(s.lines) > 0}
 	for _, place := range sortedKeys(d.tables) {
 		t := tableOf(d.tables[place].rows)
+		narrow(t.nums, s.words)
+		narrow(t.dates, s.words)
 		named := t.named(s.words)
 		if len(t.rows) <= maxCompare {
 			named = firstRows(len(t.rows))
 		}
 		sets := t.sets(s.words, s.lines)
 		v.sets(t, sets)
-		v.rows(t, named, sets[0].rows, s.words)
+		v.rows(t, named, s.words)
 		v.spans(t, named, s.today)
 	}
 	for _, list := range [][]float64{v.values, v.percents, v.days} {
 		slices.Sort(list)
 	}
 	return v
-}
-
-func firstRows(n int) []int {
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
 }
 
 func (v *derived) amount(values ...float64) {
@@ -131,20 +125,15 @@ func (v *derived) upTo(t *table, column []float64, rows []int) {
 	for _, key := range sortedKeys(t.dates) {
 		dates := t.dates[key]
 		ordered := slices.SortedFunc(slices.Values(rows), func(i, j int) int { return dates[i].Time().Compare(dates[j].Time()) })
-		for _, direction := range [][]int{ordered, backward(ordered)} {
+		for range 2 { // forwards and backwards
 			sum := 0.0
-			for _, i := range direction {
+			for _, i := range ordered {
 				sum += column[i]
 				v.amount(sum)
 			}
+			slices.Reverse(ordered)
 		}
 	}
-}
-
-func backward(rows []int) []int {
-	rows = slices.Clone(rows)
-	slices.Reverse(rows)
-	return rows
 }
 
 // column adds the sum, mean, twelfth and quarter of a column, and returns the sum.
@@ -219,24 +208,19 @@ func (v *derived) columns(a, b []float64, rows []int) {
 
 // rows adds figures of rows that the answer names: shares, the columns of
 // one row, and one row compared with another.
-func (v *derived) rows(t *table, named, all []int, words map[string]bool) {
+func (v *derived) rows(t *table, named []int, words map[string]bool) {
 	keys := sortedKeys(t.nums)
 	for _, key := range keys {
-		column, total := t.nums[key], 0.0
-		for _, i := range all {
-			if !math.IsNaN(column[i]) {
-				total += column[i]
-			}
-		}
-		mean := total / float64(len(all))
+		column, sum := t.nums[key], total(t.nums[key])
+		mean := sum / float64(len(t.rows))
 		for _, i := range named {
-			v.ratio(column[i], total)
+			v.ratio(column[i], sum)
 			v.ratio(column[i], mean)
 			v.suppose(column[i])
 			if column[i] >= 100 { // a month's, of a year
 				v.amount(column[i] * 12)
 			}
-			v.amount(column[i]/12, column[i]/4, total-column[i], column[i]-mean)
+			v.amount(column[i]/12, column[i]/4, sum-column[i], column[i]-mean)
 			if len(named) > maxCompare {
 				continue
 			}
@@ -245,7 +229,7 @@ func (v *derived) rows(t *table, named, all []int, words map[string]bool) {
 					v.ratio(column[i], column[j])
 					v.amount(column[i]-column[j], column[i]+column[j])
 					if v.replaced { // "if the fourth quarter is like the third"
-						v.amount(total - column[i] + column[j])
+						v.amount(sum - column[i] + column[j])
 					}
 				}
 			}

@@ -25,6 +25,7 @@ const (
 	maxDated   = 12     // sets that are summed up to a date
 	maxSorted  = 2000   // rows of which a median and the highest are computed
 	maxVisits  = 100000 // rows of all sets together
+	maxColumns = 24     // of numbers, and of dates: each is compared with each
 )
 
 // table is a list by columns.
@@ -43,6 +44,20 @@ func tableOf(rows []result.Row) *table {
 		}
 	}
 	return t
+}
+
+// narrow removes the columns that are too many, those that the words mention last.
+func narrow[V any](columns map[string]V, words map[string]bool) {
+	keys, kept := sortedKeys(columns), 0
+	for _, mentioned := range []bool{true, false} {
+		for _, key := range keys {
+			if len(keys) > maxColumns && mentions(words, key) == mentioned {
+				if kept++; kept > maxColumns {
+					delete(columns, key)
+				}
+			}
+		}
+	}
 }
 
 func (t *table) put(i int, key string, value any) {
@@ -66,25 +81,28 @@ func (t *table) put(i int, key string, value any) {
 		t.label(i, key, fmt.Sprint(key, v))
 	case string:
 		if day, ok := mention.ISODate(v); ok {
-			column := t.dates[key]
-			if column == nil {
-				column = make([]mention.Date, len(t.rows))
-				t.dates[key] = column
-			}
-			column[i] = day
+			column(t.dates, key, len(t.rows))[i] = day
 		} else if len(v) <= 60 {
 			t.label(i, key, v)
 		}
 	}
 }
 
-func (t *table) label(i int, key, text string) {
-	column := t.labels[key]
-	if column == nil {
-		column = make([]string, len(t.rows))
-		t.labels[key] = column
+func (t *table) label(i int, key, text string) { column(t.labels, key, len(t.rows))[i] = text }
+
+func column[V any](columns map[string][]V, key string, rows int) []V {
+	if columns[key] == nil {
+		columns[key] = make([]V, rows)
 	}
-	column[i] = text
+	return columns[key]
+}
+
+func firstRows(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
 }
 
 // set is some rows of a table; sets of one grouping can be compared.
@@ -98,10 +116,7 @@ type set struct {
 // that it names, all but those, those with two such labels, and those that one line or
 // paragraph of it names.
 func (t *table) sets(words map[string]bool, lines []map[string]bool) []set {
-	all := make([]int, len(t.rows))
-	for i := range all {
-		all[i] = i
-	}
+	all := firstRows(len(t.rows))
 	var named, rest []set
 	for _, key := range sortedKeys(t.labels) {
 		groups := groupsOf(t.labels[key])
