@@ -29,27 +29,58 @@ func (r recovery) opened(ctx context.Context, l Log) error {
 
 // closed notes that a turn wrote its last event.
 func (r recovery) closed(ctx context.Context, conversation string) error {
-	_, _, err := r.keys.Take(ctx, openKey(conversation))
+	mark, err := r.find(ctx, conversation)
+	if err == nil && mark.open {
+		_, err = r.keys.Remove(ctx, openKey(conversation), mark.sealed)
+	}
 	return err
 }
 
+// mark is what a turn left in Redis when it began to write.
+type mark struct {
+	open   bool
+	before string // the id before its first event
+	sealed []byte // as Redis has it: each turn's is another one
+}
+
+func (r recovery) find(ctx context.Context, conversation string) (m mark, err error) {
+	m.before, m.sealed, m.open, err = r.keys.Find(ctx, openKey(conversation))
+	return m, err
+}
+
 // recover writes the end of a turn that was cut off, so that no reader waits for it.
-// Of several concurrent callers one writes it. It reports whether a turn runs.
+// Of several concurrent callers one writes it. It reports whether a turn runs. The lease is looked at
+// after the mark, too: a turn may begin between the two, and the mark be its own.
 func (r recovery) recover(ctx context.Context, l Log) (running bool, err error) {
 	if held, err := r.leases.Held(ctx, l.conversation); err != nil || held {
 		return held, err
 	}
-	return false, r.close(ctx, l)
+	mark, err := r.find(ctx, l.conversation)
+	if err != nil || !mark.open {
+		return false, err
+	}
+	if held, err := r.leases.Held(ctx, l.conversation); err != nil || held {
+		return held, err
+	}
+	return false, r.end(ctx, l, mark)
 }
 
-// close writes the end of an open turn, unless it is written, and that it has ended
-// into its owner's log. The caller holds the lease, or knows that no turn does.
+// close is recover for a caller that holds the lease.
 func (r recovery) close(ctx context.Context, l Log) error {
-	before, open, err := r.keys.Take(ctx, openKey(l.conversation))
-	if err != nil || !open {
+	mark, err := r.find(ctx, l.conversation)
+	if err != nil || !mark.open {
 		return err
 	}
-	_, ended, err := r.endOf(ctx, l, before)
+	return r.end(ctx, l, mark)
+}
+
+// end writes the end of the turn of a mark, unless it is written, and that it has ended
+// into its owner's log.
+func (r recovery) end(ctx context.Context, l Log, m mark) error {
+	if removed, err := r.keys.Remove(ctx, openKey(l.conversation), m.sealed); err != nil || !removed {
+		return err
+	}
+	_, ended, err := r.endOf(ctx, l, m.before)
 	if err == nil && !ended {
 		_, err = r.events.append(ctx, l,
 			Event{Type: Failed, Text: "The answer was interrupted. Please ask again.", Code: fault.ServiceDown.Name},

@@ -50,9 +50,6 @@ func TestKeysAreSealedForTheirPlace(t *testing.T) {
 			if value, ok, err := keys.Get(ctx, key("c1")); ok || value != "" || err != nil {
 				t.Errorf("%s, %s: get: got %q, %v, %v, want none", key("c1"), name, value, ok, err)
 			}
-			if value, ok, err := keys.Take(ctx, key("c1")); ok || value != "" || err != nil {
-				t.Errorf("%s, %s: take: got %q, %v, %v, want none", key("c1"), name, value, ok, err)
-			}
 			if _, done, err := keys.SetNew(ctx, key("c1"), "2-0", time.Hour, time.Hour); !done || err != nil {
 				t.Errorf("%s, %s: set: got %v, %v, want it replaced", key("c1"), name, done, err)
 			}

@@ -247,15 +247,21 @@ func (s *Service) stop(ctx context.Context, c Conversation) (bool, error) {
 	return s.turns.leases.Cancel(ctx, c.ID)
 }
 
+const renameWait = 100 * time.Millisecond // for a turn that is just ending
+
 // Rename gives a conversation another title, of at most 120 characters. While a
 // question is being answered it is BUSY: the turn would write the old one again.
 func (s *Service) Rename(ctx context.Context, c Conversation, title string) error {
-	running, err := s.recover(ctx, c.Log())
+	own, err := s.turns.leases.Acquire(ctx, c.ID, newID(), renameWait)
+	if fault.Is(err, fault.Busy) {
+		return fault.Busy.New("A question of this conversation is being answered.").Suggest("Rename it when the answer is complete.")
+	}
 	if err != nil {
 		return err
 	}
-	if running {
-		return fault.Busy.New("A question of this conversation is being answered.").Suggest("Rename it when the answer is complete.")
+	defer func() { _ = s.turns.leases.Release(context.WithoutCancel(ctx), own) }() // it ends on its own
+	if c, err = s.turns.store.open(ctx, c.Owner, c.ID); err != nil { // as it is now: it may have been deleted
+		return err
 	}
 	c.Title = titleOf(title)
 	return s.turns.store.save(ctx, c)

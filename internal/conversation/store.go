@@ -68,14 +68,18 @@ func (s store) create(ctx context.Context, o access.Owner, id, question string) 
 	return c, s.owned.Join(ctx, ownedKey(o), c.ID, recordTTL)
 }
 
-// save stores the record and renews its TTL.
+// save stores the record and renews its TTL, and that of its place in the owner's list. A list that was read
+// before it was stored has dropped it.
 func (s store) save(ctx context.Context, c Conversation) error {
 	c.Updated = s.now().UTC()
 	b, err := s.sealer.sealConversation(c)
 	if err != nil {
 		return err
 	}
-	return s.keys.Set(ctx, recordKey(c.ID), b, recordTTL)
+	if err := s.keys.Set(ctx, recordKey(c.ID), b, recordTTL); err != nil {
+		return err
+	}
+	return s.owned.Join(ctx, ownedKey(c.Owner), c.ID, recordTTL)
 }
 
 // open returns the owner's conversation, or CONVERSATION_NOT_FOUND.

@@ -108,15 +108,6 @@ func (f *figures) totals() []float64 {
 	return f.sums
 }
 
-func total(column []float64) (sum float64) {
-	for _, value := range column {
-		if !math.IsNaN(value) {
-			sum += value
-		}
-	}
-	return sum
-}
-
 func (f *figures) provesSpan(c mention.Mention) bool {
 	isThat := func(days float64) bool { return isSpan(c, days) }
 	return slices.ContainsFunc(f.derived.days, isThat) || slices.ContainsFunc(mention.Calendar(f.e.Today), isThat) || near(f.derived.values, c)

@@ -105,6 +105,15 @@ func firstRows(n int) []int {
 	return rows
 }
 
+func total(column []float64) (sum float64) {
+	for _, value := range column {
+		if !math.IsNaN(value) {
+			sum += value
+		}
+	}
+	return sum
+}
+
 // set is some rows of a table; sets of one grouping can be compared.
 type set struct {
 	grouping string

@@ -94,28 +94,22 @@ func (s Keys) SetNew(ctx context.Context, key, value string, ttl, life time.Dura
 
 // Get returns the value of a key. ok is false when it has none.
 func (s Keys) Get(ctx context.Context, key string) (value string, ok bool, err error) {
-	stored, ok, err := s.Store.Get(ctx, key)
-	if err != nil || !ok {
-		return "", false, err
-	}
-	value, ok = s.open(ctx, key, stored)
-	return value, ok, nil
-}
-
-// Take is Get that deletes the value. Of several callers one gets it.
-func (s Keys) Take(ctx context.Context, key string) (value string, ok bool, err error) {
-	stored, ok, err := s.Store.Get(ctx, key)
-	if err != nil || !ok {
-		return "", false, err
-	}
-	if value, ok = s.open(ctx, key, stored); !ok {
-		return "", false, nil
-	}
-	ok, err = s.Remove(ctx, key, stored)
+	value, _, ok, err = s.Find(ctx, key)
 	return value, ok, err
 }
 
-// Remove deletes a key while it has that value.
+// Find is Get that returns what Redis has, too, for [Keys.Remove]. No two values that were set are the same there.
+func (s Keys) Find(ctx context.Context, key string) (value string, sealed []byte, ok bool, err error) {
+	sealed, ok, err = s.Store.Get(ctx, key)
+	if err != nil || !ok {
+		return "", nil, false, err
+	}
+	value, ok = s.open(ctx, key, sealed)
+	return value, sealed, ok, nil
+}
+
+
+// Remove deletes a key while it has that value. Of several callers one does.
 func (s Keys) Remove(ctx context.Context, key string, sealed []byte) (done bool, err error) {
 	return s.Store.Swap(ctx, key, sealed, nil, 0)
 }
