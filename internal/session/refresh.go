@@ -126,9 +126,10 @@ func (s *Service) renewed(ctx context.Context, id string, was stored, t auth.Tok
 // endRefused deletes a session that the issuer ended, and ends what it has open
 // on every replica.
 func (s *Service) endRefused(ctx context.Context, id string) error {
-	kept, ok, err := s.store.end(ctx, id)
-	if err != nil || !ok || s.o.Revoke == nil {
+	kept, ok, err := s.store.read(ctx, id)
+	if err != nil || !ok {
 		return err
 	}
-	return s.o.Revoke(ctx, kept.Began.Owner.Issuer, kept.Began.TokenID)
+	_, err = s.finish(ctx, id, kept)
+	return err
 }

@@ -105,6 +105,7 @@ type replicas struct {
 	mini    *miniredis.Miniredis
 	cookie  *http.Cookie
 	revoked atomic.Pointer[string]
+	failing atomic.Bool // nothing can be revoked
 }
 
 func newReplicas(t *testing.T) *replicas {
@@ -119,7 +120,13 @@ func newReplicas(t *testing.T) *replicas {
 		t.Cleanup(func() { _ = redis.Close() })
 		r.all[n], err = session.New(session.Options{
 			PublicURL: "http://gateway.test", Issuer: r.rotating, Verify: r.verify, Ring: testkit.Ring("cookie"), Keys: redis, Now: r.now,
-			Revoke: func(_ context.Context, _, tokenID string) error { r.revoked.Store(&tokenID); return nil },
+			Revoke: func(_ context.Context, _, tokenID string) error {
+				if r.failing.Load() {
+					return errors.New("refused")
+				}
+				r.revoked.Store(&tokenID)
+				return nil
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -154,6 +161,13 @@ func (r *replicas) asks(ctx context.Context, replica int) (*access.Principal, er
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
 	p, _, err := r.all[replica].Principal(httptest.NewRecorder(), req)
 	return p, err
+}
+
+func (r *replicas) signOut() error {
+	out := httptest.NewRequest("POST", "/logout", nil)
+	out.AddCookie(r.cookie)
+	out.Header.Set("Sec-Fetch-Site", "same-origin")
+	return r.all[1].Logout(httptest.NewRecorder(), out)
 }
 
 func (r *replicas) asked() int {
@@ -286,10 +300,7 @@ func TestSignOutDuringARefreshStays(t *testing.T) {
 		}
 	})
 	<-r.entered
-	out := httptest.NewRequest("POST", "/logout", nil)
-	out.AddCookie(r.cookie)
-	out.Header.Set("Sec-Fetch-Site", "same-origin")
-	if err := r.all[1].Logout(httptest.NewRecorder(), out); err != nil {
+	if err := r.signOut(); err != nil {
 		t.Fatal(err)
 	}
 	r.set(func(i *rotating) { close(i.hold); i.hold = nil })
@@ -299,6 +310,22 @@ func TestSignOutDuringARefreshStays(t *testing.T) {
 	}
 	if r.revoked.Load() == nil {
 		t.Error("signing out did not end what the session has open")
+	}
+}
+
+// TestSignOutThatFailsCanBeRepeated: what it did not revoke is not lost with the session.
+func TestSignOutThatFailsCanBeRepeated(t *testing.T) {
+	r := newReplicas(t)
+	r.failing.Store(true)
+	if err := r.signOut(); err == nil {
+		t.Error("nothing was revoked, and the sign-out says nothing")
+	}
+	r.failing.Store(false)
+	if err := r.signOut(); err != nil || r.revoked.Load() == nil {
+		t.Errorf("again: %v, revoked %v", err, r.revoked.Load())
+	}
+	if _, err := r.asks(t.Context(), 0); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("after it: %v, want UNAUTHENTICATED", err)
 	}
 }
 

@@ -207,21 +207,33 @@ func (s *Service) end(r *http.Request) error {
 	if err != nil {
 		return nil
 	}
-	kept, ok, err := s.store.end(r.Context(), cookie.Value)
+	ctx := r.Context()
+	kept, ok, err := s.store.read(ctx, cookie.Value)
 	if errors.As(err, new(errSeal)) {
-		s.o.Log.WarnContext(r.Context(), "a session could not be opened", "error", err)
+		s.o.Log.WarnContext(ctx, "a session could not be opened", "error", err)
 		return nil
 	}
 	if err != nil || !ok {
 		return err
 	}
-	if p, err := s.o.Verify(r.Context(), kept.Access, kept.Began); err == nil { // else the token ended before its session
-		s.record(access.With(r.Context(), p), audit.Event{Step: audit.SignedOut})
+	p, ended := s.o.Verify(ctx, kept.Access, kept.Began) // before it is revoked
+	ok, err = s.finish(ctx, cookie.Value, kept)
+	if ok && ended == nil { // else the token ended before its session
+		s.record(access.With(ctx, p), audit.Event{Step: audit.SignedOut})
 	}
-	if s.o.Revoke == nil {
-		return nil
+	return err
+}
+
+// finish revokes the sign-in of a session and then deletes it: when either fails, the session is still there for
+// another try. Of several callers one gets ok.
+func (s *Service) finish(ctx context.Context, id string, kept stored) (ok bool, err error) {
+	if s.o.Revoke != nil {
+		if err := s.o.Revoke(ctx, kept.Began.Owner.Issuer, kept.Began.TokenID); err != nil {
+			return false, err
+		}
 	}
-	return s.o.Revoke(r.Context(), kept.Began.Owner.Issuer, kept.Began.TokenID)
+	_, ok, err = s.store.end(ctx, id)
+	return ok, err
 }
 
 // record records that a person signed in or out.
