@@ -38,6 +38,8 @@ const (
 	maxPeople    = 20_000
 	maxAddresses = 20_000
 	maxCallers   = 20_000 // people, each with one tool, whose calls are counted
+	maxAsked     = 5000   // changes that a person asked for within askedFor: each is kept that long, answered or not
+	askedFor     = 24 * time.Hour
 
 	takeTimeout = 250 * time.Millisecond // for a slice from Redis, unless Options say otherwise
 	outagePause = time.Second            // before Redis is asked again after a failure
@@ -57,6 +59,7 @@ const (
 	Turns         Kind = "turns"
 	Conversations Kind = "conversations"
 	Pending       Kind = "pending_confirmations"
+	Asked         Kind = "asked_confirmations"
 	Stored        Kind = "stored_bytes"
 	Calls         Kind = "calls"
 	Unproven      Kind = "unproven_requests"

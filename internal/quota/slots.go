@@ -3,6 +3,9 @@ package quota
 import (
 	"context"
 	"crypto/rand"
+	"maps"
+	"math"
+	"slices"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -18,13 +21,17 @@ func (q *Quotas) Hold(ctx context.Context, k Kind, o access.Owner) (release func
 	}
 	limit, p := q.limitOf(k), slot{k, o, rand.Text()}
 	held, err := q.hold(ctx, p, limit)
+	most := math.MaxInt
 	switch {
 	case ctx.Err() != nil:
+		if held {
+			q.free(p)
+		}
 		return nil, fault.From(ctx.Err())
 	case err != nil: // Redis is down
-		held = q.count(p) < max(1, limit/outageParts)
+		held, most = true, max(1, limit/outageParts)
 	}
-	if !held || !q.keep(p) {
+	if !held || !q.keep(p, most) {
 		return nil, q.full(k, limit)
 	}
 	return func() { q.release(p) }, nil
@@ -54,10 +61,18 @@ func (q *Quotas) full(k Kind, limit int) error {
 }
 
 // Wait counts a change that waits for its person's answer until Answered, or for
-// ttl: nil, RATE_LIMITED, or SERVICE_UNAVAILABLE when Redis cannot be reached.
+// ttl: nil, RATE_LIMITED, or SERVICE_UNAVAILABLE when Redis cannot be reached. However they were answered, no more
+// than [maxAsked] are counted within a day.
 func (q *Quotas) Wait(ctx context.Context, o access.Owner, id string, ttl time.Duration) error {
 	if q == nil {
 		return nil
+	}
+	asked, err := q.o.Store.Hold(ctx, slot{kind: Asked, owner: o}.key(), id, maxAsked, askedFor)
+	switch {
+	case err != nil:
+		return err
+	case !asked:
+		return q.Refuse(Asked, time.Hour, "You asked for %d changes within a day, which is the limit.", maxAsked).Suggest("Ask again later.")
 	}
 	limit := q.o.Limits.Pending
 	held, err := q.o.Store.Hold(ctx, slot{kind: Pending, owner: o}.key(), id, limit, ttl)
@@ -91,23 +106,16 @@ func (q *Quotas) hold(ctx context.Context, p slot, limit int) (bool, error) {
 	return held, err
 }
 
-// count returns how many slots of that kind this process holds for the person.
-func (q *Quotas) count(p slot) (n int) {
+// keep begins to renew a slot, unless this process holds so many of its kind for the person. It is false after Close.
+func (q *Quotas) keep(p slot, most int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for held := range q.slots {
-		if held.kind == p.kind && held.owner == p.owner {
-			n++
+	for other := range q.slots {
+		if other.kind == p.kind && other.owner == p.owner {
+			most--
 		}
 	}
-	return n
-}
-
-// keep begins to renew a slot. It is false after Close.
-func (q *Quotas) keep(p slot) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
+	if q.closed || most <= 0 {
 		return false
 	}
 	q.slots[p] = struct{}{}
@@ -137,7 +145,14 @@ func (q *Quotas) release(p slot) {
 	_, held := q.slots[p]
 	delete(q.slots, p)
 	q.mu.Unlock()
-	if !held || q.outage.on(q.o.Now()) { // it expires
+	if held {
+		q.free(p)
+	}
+}
+
+// free frees a slot in Redis. One that cannot be freed expires.
+func (q *Quotas) free(p slot) {
+	if q.outage.on(q.o.Now()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.life), q.o.Timeout)
@@ -157,20 +172,27 @@ func (q *Quotas) renew() {
 			return
 		case <-tick.C:
 		}
-		for _, p := range q.held() {
-			if _, err := q.hold(q.life, p, q.limitOf(p.kind)); err != nil {
+		q.mu.Lock()
+		all := slices.Collect(maps.Keys(q.slots))
+		q.mu.Unlock()
+		for _, p := range all {
+			if !q.has(p) {
+				continue
+			}
+			held, err := q.hold(q.life, p, q.limitOf(p.kind))
+			if held && !q.has(p) { // it was released meanwhile
+				q.free(p)
+			}
+			if err != nil {
 				break // the next tick tries again
 			}
 		}
 	}
 }
 
-func (q *Quotas) held() []slot {
+func (q *Quotas) has(p slot) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	all := make([]slot, 0, len(q.slots))
-	for p := range q.slots {
-		all = append(all, p)
-	}
-	return all
+	_, has := q.slots[p]
+	return has
 }

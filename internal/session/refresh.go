@@ -133,3 +133,15 @@ func (s *Service) endRefused(ctx context.Context, id string) error {
 	_, err = s.finish(ctx, id, kept)
 	return err
 }
+
+// finish revokes the sign-in of a session and then deletes it: when either fails, the session is still there for
+// another try. Of several callers one gets ok.
+func (s *Service) finish(ctx context.Context, id string, kept stored) (ok bool, err error) {
+	if s.o.Revoke != nil {
+		if err := s.o.Revoke(ctx, kept.Began.Owner.Issuer, kept.Began.TokenID); err != nil {
+			return false, err
+		}
+	}
+	_, ok, err = s.store.end(ctx, id)
+	return ok, err
+}

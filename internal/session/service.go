@@ -224,18 +224,6 @@ func (s *Service) end(r *http.Request) error {
 	return err
 }
 
-// finish revokes the sign-in of a session and then deletes it: when either fails, the session is still there for
-// another try. Of several callers one gets ok.
-func (s *Service) finish(ctx context.Context, id string, kept stored) (ok bool, err error) {
-	if s.o.Revoke != nil {
-		if err := s.o.Revoke(ctx, kept.Began.Owner.Issuer, kept.Began.TokenID); err != nil {
-			return false, err
-		}
-	}
-	_, ok, err = s.store.end(ctx, id)
-	return ok, err
-}
-
 // record records that a person signed in or out.
 func (s *Service) record(ctx context.Context, e audit.Event) {
 	s.o.Log.InfoContext(ctx, e.Step)

@@ -235,7 +235,24 @@ func (c *Confirmations) swap(ctx context.Context, before []byte, r confirm.Recor
 	if err != nil {
 		return false, err
 	}
-	return c.redis.Swap(ctx, pendingKey(r.ID), before, after, confirm.Memory)
+	done, err = c.redis.Swap(ctx, pendingKey(r.ID), before, after, confirm.Memory)
+	if done && r.State != confirm.Pending && r.State != confirm.Applying {
+		c.forget(ctx, r)
+	}
+	return done, err
+}
+
+// forget removes what only a change that waits needs: its place in its owner's list, and the copy of what was
+// asked. Both expire when that fails.
+func (c *Confirmations) forget(ctx context.Context, r confirm.Record) {
+	_ = c.redis.call(ctx, "forget confirmation", func(ctx context.Context) error {
+		_, err := c.redis.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			p.ZRem(ctx, c.index(r.Owner), string(r.ID))
+			p.Del(ctx, c.redis.key(askedKey(r.ID)))
+			return nil
+		})
+		return err
+	})
 }
 
 var _ confirm.Store = (*Confirmations)(nil)

@@ -337,3 +337,36 @@ func BenchmarkClaim(b *testing.B) {
 		}
 	})
 }
+
+// TestAnsweredConfirmationsAreKeptOnce: not in their owner's list, and without the copy of what was asked. One that
+// waits again has its place.
+func TestAnsweredConfirmationsAreKeptOnce(t *testing.T) {
+	onEachStore(t, func(t *testing.T, c *Confirmations) {
+		index := func() []string {
+			ids, err := c.redis.client.ZRange(t.Context(), c.index(alice), 0, -1).Result()
+			must(t, err)
+			return ids
+		}
+		for _, id := range []string{"denied", "applied", "reopened", "waits"} {
+			create(t, c, id)
+		}
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), denying("denied"), alice, noon))
+		for id, to := range map[confirm.ID]confirm.State{"applied": confirm.Applied, "reopened": confirm.Pending} {
+			attempt := wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), approving(id), alice, noon))
+			if moved, err := c.Settle(t.Context(), attempt, to, nil); !moved || err != nil {
+				t.Errorf("%s: %t, %v", id, moved, err)
+			}
+		}
+		if diff := cmp.Diff([]string{"reopened", "waits"}, index()); diff != "" {
+			t.Error(diff)
+		}
+		for id, want := range map[confirm.ID]bool{"denied": false, "applied": false, "waits": true} {
+			if _, ok, err := c.redis.Get(t.Context(), askedKey(id)); ok != want || err != nil {
+				t.Errorf("%s: a copy is there: %t, %v", id, ok, err)
+			}
+			if _, ok, err := c.Get(t.Context(), "hr", id); !ok || err != nil {
+				t.Errorf("%s: %t, %v", id, ok, err)
+			}
+		}
+	})
+}
