@@ -139,7 +139,11 @@ func newReplicas(t *testing.T) *replicas {
 func (r *replicas) signIn() {
 	r.t.Helper()
 	begun, back := httptest.NewRecorder(), httptest.NewRecorder()
-	if err := r.all[0].Login(begun, httptest.NewRequest("GET", "/login", nil)); err != nil {
+	asked := httptest.NewRequest("GET", "/login", nil)
+	if r.cookie != nil {
+		asked.AddCookie(r.cookie)
+	}
+	if err := r.all[0].Login(begun, asked); err != nil {
 		r.t.Fatal(err)
 	}
 	returned := httptest.NewRequest("GET", "/callback?state=s&code=c", nil)
@@ -310,6 +314,23 @@ func TestSignOutDuringARefreshStays(t *testing.T) {
 	}
 	if r.revoked.Load() == nil {
 		t.Error("signing out did not end what the session has open")
+	}
+}
+
+// TestSignInEndsTheEarlierSession of the browser, which does not send its strict cookie when another site, the
+// issuer, sends it back.
+func TestSignInEndsTheEarlierSession(t *testing.T) {
+	r := newReplicas(t)
+	earlier := r.cookie
+	r.signIn()
+	if p, err := r.asks(t.Context(), 1); err != nil || p == nil {
+		t.Errorf("the new one: %v, %v", p, err)
+	}
+	if r.cookie = earlier; r.revoked.Load() == nil {
+		t.Error("its sign-in was not revoked")
+	}
+	if _, err := r.asks(t.Context(), 1); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("the earlier one: %v, want UNAUTHENTICATED", err)
 	}
 }
 

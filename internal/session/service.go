@@ -104,6 +104,7 @@ const flowBinding = "sign-in"
 type flow struct {
 	auth.Flow
 	Expires time.Time `json:"expires"`
+	Session string    `json:"session,omitempty"` // the browser's earlier one: it sends no strict cookie when the issuer sends it back
 }
 
 // Login sends the browser to the issuer.
@@ -116,7 +117,7 @@ func (s *Service) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	plain, err := json.Marshal(flow{started, s.o.Now().Add(flowTime)})
+	plain, err := json.Marshal(flow{started, s.o.Now().Add(flowTime), s.idOf(r)})
 	if err != nil {
 		return err
 	}
@@ -137,11 +138,11 @@ func (s *Service) callback(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.cookies.remove(w, s.cookies.flow(), http.SameSiteLaxMode)
-	tokens, p, err := s.o.Issuer.Finish(r.Context(), r.URL.Query(), began)
+	tokens, p, err := s.o.Issuer.Finish(r.Context(), r.URL.Query(), began.Flow)
 	if err != nil {
 		return err
 	}
-	if err := s.end(r); err != nil { // the browser's earlier session
+	if err := s.end(r.Context(), cmp.Or(s.idOf(r), began.Session)); err != nil { // the browser's earlier session
 		return err
 	}
 	begun, life := s.begin(tokens, p)
@@ -159,31 +160,31 @@ func (s *Service) callback(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Service) flowOf(r *http.Request) (auth.Flow, error) {
+func (s *Service) flowOf(r *http.Request) (flow, error) {
 	lost := fault.Unauthorized.New("The sign-in took too long or was begun in another browser.").Suggest("Start again from the sign-in page.")
 	cookie, err := r.Cookie(s.cookies.flow())
 	if err != nil {
-		return auth.Flow{}, lost
+		return flow{}, lost
 	}
 	plain, err := s.o.Ring.Open(cookie.Value, []byte(flowBinding))
 	if err != nil {
-		return auth.Flow{}, lost.Because(err)
+		return flow{}, lost.Because(err)
 	}
 	var f flow
 	if err := json.Unmarshal(plain, &f); err != nil || s.o.Now().After(f.Expires) {
-		return auth.Flow{}, lost
+		return flow{}, lost
 	}
-	return f.Flow, nil
+	return f, nil
 }
 
 // Logout ends the session here and, where the issuer has a page for it, there.
 func (s *Service) Logout(w http.ResponseWriter, r *http.Request) error {
-	if _, err := r.Cookie(s.cookies.session()); err == nil {
+	if s.idOf(r) != "" {
 		if err := s.cookies.origins.SameOrigin(r); err != nil {
 			return err
 		}
 	}
-	if err := s.end(r); err != nil {
+	if err := s.end(r.Context(), s.idOf(r)); err != nil {
 		return err
 	}
 	s.cookies.remove(w, s.cookies.session(), http.SameSiteStrictMode)
@@ -199,16 +200,23 @@ func (s *Service) logoutURL(ctx context.Context) string {
 	return address
 }
 
-// end ends the session of the browser, if there is one, and its token: what the
-// session has open ends with it, on every replica. The request that ends it
-// records it.
-func (s *Service) end(r *http.Request) error {
+// idOf is the id of the browser's session; empty: it sent none.
+func (s *Service) idOf(r *http.Request) string {
 	cookie, err := r.Cookie(s.cookies.session())
 	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// end ends a session, if there is one, and its token: what the
+// session has open ends with it, on every replica. The request that ends it
+// records it.
+func (s *Service) end(ctx context.Context, id string) error {
+	if id == "" {
 		return nil
 	}
-	ctx := r.Context()
-	kept, ok, err := s.store.read(ctx, cookie.Value)
+	kept, ok, err := s.store.read(ctx, id)
 	if errors.As(err, new(errSeal)) {
 		s.o.Log.WarnContext(ctx, "a session could not be opened", "error", err)
 		return nil
@@ -217,7 +225,7 @@ func (s *Service) end(r *http.Request) error {
 		return err
 	}
 	p, ended := s.o.Verify(ctx, kept.Access, kept.Began) // before it is revoked
-	ok, err = s.finish(ctx, cookie.Value, kept)
+	ok, err = s.finish(ctx, id, kept)
 	if ok && ended == nil { // else the token ended before its session
 		s.record(access.With(ctx, p), audit.Event{Step: audit.SignedOut})
 	}

@@ -27,7 +27,7 @@ func (s *server) refresh(ctx context.Context) error {
 	}
 	defer admission.Outside(ctx)()
 	if s.foreign() {
-		return s.awaitShortly(ctx, list)
+		return s.awaitShortly(ctx, fetched, list)
 	}
 	select {
 	case r := <-fetched:
@@ -79,8 +79,7 @@ func listed(ctx context.Context, s *server) (tools []result.ToolInfo, err error)
 }
 
 // awaitShortly waits for a fetch for discoveryWait at most, once.
-func (s *server) awaitShortly(ctx context.Context, list toolList) error {
-	fetched := s.fetching(ctx, list.version)
+func (s *server) awaitShortly(ctx context.Context, fetched <-chan singleflight.Result, list toolList) error {
 	if !s.found.isSlow() {
 		timer := time.NewTimer(discoveryWait)
 		defer timer.Stop()
