@@ -348,9 +348,9 @@ func ReadFrame(body []byte) (code int64, id json.RawMessage, method string) {
 		return jsonrpc.CodeParseError, nil, ""
 	}
 	m, err := readMessage(bytes.TrimLeft(body, " \t\r\n"))
-	var refused *refusal
+	var refused *jsonrpc.Error
 	if errors.As(err, &refused) {
-		code = refused.code
+		code = refused.Code
 	}
 	return code, m.id, m.method
 }

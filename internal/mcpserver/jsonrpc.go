@@ -26,16 +26,9 @@ type message struct {
 	params json.RawMessage
 }
 
-// refusal is the JSON-RPC error of a message that is not passed on.
-type refusal struct {
-	code int64
-	text string
-}
-
-func (r *refusal) Error() string { return r.text }
-
-func refuse(code int64, format string, args ...any) *refusal {
-	return &refusal{code, fault.Clip(fmt.Sprintf(format, args...), fault.MaxMessage)}
+// refuse is the JSON-RPC error of a message that is not passed on.
+func refuse(code int64, format string, args ...any) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: code, Message: fault.Clip(fmt.Sprintf(format, args...), fault.MaxMessage)}
 }
 
 // maxID bounds the id of a message, in bytes of JSON.
@@ -135,7 +128,7 @@ func (m message) known() bool {
 	return known && m.notification() == strings.HasPrefix(m.method, "notifications/")
 }
 
-func (m message) unknown() *refusal {
+func (m message) unknown() *jsonrpc.Error {
 	return refuse(jsonrpc.CodeMethodNotFound, "There is no method %q.", fault.Clip(m.method, 80))
 }
 
@@ -161,18 +154,9 @@ func (m message) checkParams() error {
 	return refuse(jsonrpc.CodeInvalidParams, "The params of %s do not have their shape.", m.method)
 }
 
-// checkLegacy refuses what a handshake version does not allow. Unknown
-// notifications are ignored.
-func (m message) checkLegacy(session string, offered bool) error {
-	switch {
-	case m.method == "": // a response
-		return nil
-	case !offered:
-		return m.unknown()
-	case session == "" && m.needsSession():
-		return refuse(jsonrpc.CodeInvalidRequest, initializeFirst+", and then the Mcp-Session-Id that its answer has.")
-	}
-	return nil
+// needsModern reports whether a method is of the modern version alone.
+func (m message) needsModern() bool {
+	return m.method == "server/discover" || m.method == "subscriptions/listen"
 }
 
 // The refusals of messages out of their order, over HTTP and stdio.
@@ -188,16 +172,16 @@ func (m message) needsSession() bool {
 }
 
 // rejectMessage answers a message with a JSON-RPC error.
-func rejectMessage(w http.ResponseWriter, status int, id json.RawMessage, code int64, text string) error {
-	return httpx.JSON(w, status, errorMessage(id, code, text))
+func rejectMessage(w http.ResponseWriter, status int, id json.RawMessage, why *jsonrpc.Error) error {
+	return httpx.JSON(w, status, errorMessage(id, why))
 }
 
 // errorMessage is the JSON-RPC error of a message; its id is null when it has none.
-func errorMessage(id json.RawMessage, code int64, text string) map[string]any {
+func errorMessage(id json.RawMessage, why *jsonrpc.Error) map[string]any {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	return map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": text}}
+	return map[string]any{"jsonrpc": "2.0", "id": id, "error": why}
 }
 
 // plainNumber matches the numbers that the SDK carries as they are. It cuts off the

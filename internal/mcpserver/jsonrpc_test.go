@@ -24,7 +24,7 @@ func TestNullParamsAreNone(t *testing.T) {
 }
 
 // TestBadMessagesOfTheHandshakeVersionsKeepTheConnection: some clients take any
-// status but 200 and 202 for the end of their connection.
+// status but 200 and 202 for the end of their connection. Without a session there is none.
 func TestBadMessagesOfTheHandshakeVersionsKeepTheConnection(t *testing.T) {
 	h := open(t, withSDK)
 	session := []string{"Mcp-Session-Id", h.handshake(t, "alice"), "Mcp-Protocol-Version", legacy}
@@ -51,13 +51,13 @@ func TestBadMessagesOfTheHandshakeVersionsKeepTheConnection(t *testing.T) {
 		"initialize again":                {`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, session, 200, `"code":-32600,"id":3`},
 		"initialize in no session":        {`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, []string{"Mcp-Session-Id", "NONE", "Mcp-Protocol-Version", legacy}, 404, `"code":-32600,"id":3`},
 		"no such session":                 {`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`, []string{"Mcp-Session-Id", "NONE", "Mcp-Protocol-Version", legacy}, 404, `"code":-32600,"id":3`},
-		"tools/list first":                {`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`, nil, 200, `"code":-32600,"id":3`},
+		"tools/list first":                {`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`, nil, 400, `"code":-32600,"id":3`},
 		"a call as a notification":        {`{"jsonrpc":"2.0","method":"tools/list"}`, session, 202, ""},
 		"unknown notification":            {`{"jsonrpc":"2.0","method":"notifications/nope"}`, session, 202, ""},
 		"unknown notification, first":     {`{"jsonrpc":"2.0","method":"notifications/nope","params":{}}`, nil, 202, ""},
 		"a notification of a wrong shape": {`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":"x"}}`, session, 202, ""},
 		"accepting JSON only":             {`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{}}`, []string{"Accept", "", "Accept", "application/json"}, 400, `"code":-32600,"message":"Accept must`},
-		"unknown version":                 {`{"jsonrpc":"2.0","id":3,"method":"ping"}`, []string{"Mcp-Protocol-Version", "1999-01-01"}, 400, `"code":-32600`},
+		"unknown version":                 {`{"jsonrpc":"2.0","id":3,"method":"ping"}`, []string{"Mcp-Protocol-Version", "1999-01-01"}, 400, `"code":-32022`},
 	} {
 		got := h.send(t, "POST", "/mcp", "alice", c.body, c.headers...)
 		if got.status != c.status || (c.want == "") != (got.body == "") || !holds(got.body, c.want) {

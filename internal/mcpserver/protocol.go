@@ -94,15 +94,17 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case fault.Is(err, fault.BadRequest):
-		return rejectMessage(w, http.StatusBadRequest, nil, jsonrpc.CodeParseError, fault.From(err).Message)
+		return rejectMessage(w, http.StatusBadRequest, nil, refuse(jsonrpc.CodeParseError, "%s", fault.From(err).Message))
 	case err != nil && fault.From(err).Kind() == fault.RateLimited:
 		return s.rejectOverQuota(w, nil, err) // the body is not read for that
 	case err != nil:
 		return err
 	case r.Method != http.MethodPost:
-		return s.dispatch(w, r, message{}, isModern(r, nil))
-	}
-	switch {
+		modern, _, refused := mcpwire.IsModern(r.Header, nil)
+		if refused != nil {
+			return rejectMessage(w, http.StatusBadRequest, nil, refused)
+		}
+		return s.dispatch(w, r, message{}, modern)
 	case s.lane.serve(w, r, body):
 		return nil
 	case s.opts.Lane == LaneForced && bytes.Contains(body, []byte(mcpwire.MethodCall)):
@@ -115,38 +117,33 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 // error is answered with 200, because its clients take any other status for the
 // end of the connection.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error {
-	modern := isModern(r, body)
 	m, err := readMessage(body)
+	modern, declares, refused := mcpwire.IsModern(r.Header, m.params)
 	status := http.StatusBadRequest
-	if !modern && body[0] == '{' {
-		status = http.StatusOK
-	}
 	switch {
+	case err != nil && (modern || body[0] != '{'):
 	case err != nil:
+		status = http.StatusOK
 	case repeated(r.Header) != "":
-		err, status = refuse(mcp.CodeHeaderMismatch, "The header %s is there more than once.", repeated(r.Header)), http.StatusBadRequest
-	case !modern:
-		err = m.checkLegacy(r.Header.Get(sessionHeader), s.offers(m))
-	case !s.offers(m) && r.Header.Get(mcpwire.HeaderMethod) == m.method: // other headers are refused first
-		err, status = m.unknown(), http.StatusNotFound
+		err = refuse(mcp.CodeHeaderMismatch, "The header %s is there more than once.", repeated(r.Header))
+	case refused != nil:
+		return rejectMessage(w, status, m.id, refused)
+	default:
+		status, err = check(r, s, m, modern)
 	}
-	if err == nil {
-		err = m.checkParams()
-	}
-	if err == nil && !modern {
-		err = s.lane.sessions.checkFirst(r, m)
-	}
-	var refused *refusal
 	switch {
 	case errors.As(err, &refused) && m.method != "" && m.notification():
 		w.WriteHeader(http.StatusAccepted) // a notification has no answer
 		return nil
 	case errors.As(err, &refused):
-		return rejectMessage(w, status, m.id, refused.code, refused.text)
-	}
-	if !modern && s.lane.cancel(r, m) {
+		return rejectMessage(w, status, m.id, refused)
+	case !modern && s.lane.cancel(r, m):
 		w.WriteHeader(http.StatusAccepted)
 		return nil
+	case !modern && declares: // the SDK takes it for a modern message
+		if body, err = mcpwire.WithoutVersion(body); err != nil {
+			return err
+		}
 	}
 	body, changed, err := substituteID(m, body)
 	switch {
@@ -157,6 +154,25 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return s.dispatch(w, r, m, modern)
+}
+
+// check refuses a message that the SDK would answer otherwise, with the status of that.
+func check(r *http.Request, s *Server, m message, modern bool) (status int, err error) {
+	offered := s.offers(m) && (modern || !m.needsModern())
+	switch {
+	case !modern && !offered:
+		return http.StatusOK, m.unknown()
+	case !modern && r.Header.Get(sessionHeader) == "" && m.needsSession():
+		return http.StatusBadRequest, refuse(jsonrpc.CodeInvalidRequest, initializeFirst+", and then the Mcp-Session-Id that its answer has.")
+	case !modern:
+		if err = m.checkParams(); err == nil {
+			err = s.lane.sessions.checkFirst(r, m)
+		}
+		return http.StatusOK, err
+	case !offered && r.Header.Get(mcpwire.HeaderMethod) == m.method: // other headers are refused first
+		return http.StatusNotFound, m.unknown()
+	}
+	return http.StatusBadRequest, m.checkParams()
 }
 
 // repeated names a header of the protocol that was sent more than once, or is empty. The
@@ -175,13 +191,15 @@ func repeated(h http.Header) string {
 func (s *Server) rejectOverQuota(w http.ResponseWriter, id json.RawMessage, err error) error {
 	f := fault.From(err)
 	httpx.RetryAfter(w, f)
-	answer := errorMessage(id, codeOverQuota, f.Message)
 	data := map[string]any{"code": f.Code.Name, "suggestedAction": f.SuggestedAction}
 	if len(f.Details) > 0 {
 		data["details"] = f.Details
 	}
-	answer["error"].(map[string]any)["data"] = data
-	return httpx.JSON(w, f.Code.Status, answer)
+	why := refuse(codeOverQuota, "%s", f.Message)
+	if why.Data, err = json.Marshal(data); err != nil {
+		return err
+	}
+	return httpx.JSON(w, f.Code.Status, errorMessage(id, why))
 }
 
 // codeOverQuota is of the range that JSON-RPC leaves to servers; MCP names none
@@ -191,7 +209,7 @@ const codeOverQuota = -32029
 // dispatch passes a request, with its message if it is a POST, to the handler of its
 // version. An answer that is reported on before it comes is a stream.
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, m message, modern bool) error {
-	release, err := s.takeSlot(w, r, modern)
+	release, err := s.takeSlot(w, r, m, modern)
 	switch {
 	case err == nil:
 	case fault.From(err).Kind() == fault.RateLimited:
@@ -201,7 +219,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, m message, mod
 	}
 	defer release()
 	w.Header().Set("X-Accel-Buffering", "no") // the answer may be a stream; one of the lane never is
-	if streams(r) {
+	if streams(r, m, modern) {
 		admission.From(r.Context()).End() // however long it takes until there is something to send
 		httpx.KeepOpen(w)
 		live, cancel := s.gate.Live(r)
@@ -257,29 +275,6 @@ func headerOfSession(given http.Header) http.Header {
 // cancelledKey is the key of the flag that a request's client has cancelled it.
 type cancelledKey struct{}
 
-// isModern reports whether a message is of a stateless version. Headers decide; a
-// first message without any is modern when it has the metadata that only a
-// modern one has.
-func isModern(r *http.Request, body []byte) bool {
-	if r.Header.Get("Mcp-Protocol-Version") >= modernVersion || r.Header.Get("Mcp-Method") != "" {
-		return true
-	}
-	return r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" && carriesVersion(body)
-}
-
-func carriesVersion(body []byte) bool {
-	var message struct {
-		Params struct {
-			Meta map[string]json.RawMessage `json:"_meta"`
-		} `json:"params"`
-	}
-	if json.Unmarshal(body, &message) != nil {
-		return false
-	}
-	_, carried := message.Params.Meta[mcp.MetaKeyProtocolVersion]
-	return carried
-}
-
 // sayEnd writes the reason of a stream's end as its last event. MCP clients read events
 // named message and ignore others.
 func sayEnd(w http.ResponseWriter, why *fault.Error) {
@@ -309,7 +304,7 @@ func (e *errorRewriter) WriteHeader(status int) {
 	switch {
 	case status == http.StatusForbidden, status == http.StatusNotFound && plain:
 		e.replaced = true
-		_ = rejectMessage(e.ResponseWriter, http.StatusNotFound, e.id, jsonrpc.CodeInvalidRequest, "There is no such session. Send initialize to begin one.") // a client that has gone
+		_ = rejectMessage(e.ResponseWriter, http.StatusNotFound, e.id, refuse(jsonrpc.CodeInvalidRequest, "There is no such session. Send initialize to begin one.")) // a client that has gone
 		return
 	case status == http.StatusBadRequest && plain:
 		e.plain = true
@@ -328,8 +323,7 @@ func (e *errorRewriter) Write(b []byte) (int, error) {
 		return e.ResponseWriter.Write(b)
 	}
 	e.replaced = true
-	text := fault.Clip(strings.TrimSpace(string(b)), fault.MaxMessage)
-	return len(b), json.NewEncoder(e.ResponseWriter).Encode(errorMessage(e.id, jsonrpc.CodeInvalidRequest, text))
+	return len(b), json.NewEncoder(e.ResponseWriter).Encode(errorMessage(e.id, refuse(jsonrpc.CodeInvalidRequest, "%s", strings.TrimSpace(string(b)))))
 }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -12,14 +11,14 @@ import (
 // takeSlot takes a slot for what a request opens: a stream, until it ends; an MCP
 // session, for as long as it lives. The gateway's own sessions and streams at a
 // server, by internal tokens, are bounded by the gateway.
-func (s *Server) takeSlot(w http.ResponseWriter, r *http.Request, modern bool) (release func(), err error) {
+func (s *Server) takeSlot(w http.ResponseWriter, r *http.Request, m message, modern bool) (release func(), err error) {
 	who, err := access.From(r.Context())
 	if err != nil {
 		return nil, err
 	}
 	counted := who.Purpose() == access.PurposeNone
 	switch {
-	case counted && streams(r):
+	case counted && streams(r, m, modern):
 		return s.opts.Quotas.Hold(r.Context(), quota.Streams, who.Owner())
 	case r.Method == http.MethodDelete:
 		return s.forgetEnded, nil
@@ -71,6 +70,6 @@ func beginsSession(r *http.Request, modern bool) bool {
 
 // streams reports whether the response is a long-lived stream: that of an MCP
 // session, or a modern subscription.
-func streams(r *http.Request) bool {
-	return r.Method == http.MethodGet || strings.EqualFold(r.Header.Get("Mcp-Method"), "subscriptions/listen")
+func streams(r *http.Request, m message, modern bool) bool {
+	return r.Method == http.MethodGet || modern && m.method == "subscriptions/listen"
 }

@@ -18,6 +18,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/mcpwire"
 	"countersign.dev/internal/strictjson"
 	"countersign.dev/internal/telemetry"
 )
@@ -302,6 +303,7 @@ type messageReader struct {
 	offers  func(message) bool
 	answers io.Writer
 	begun   bool   // initialize was passed on
+	modern  bool   // a message of the modern version was
 	rest    []byte // of the line that is passed on
 }
 
@@ -351,20 +353,11 @@ func (r *messageReader) checked(line []byte) ([]byte, error) {
 	if err := strictjson.Check(line); err != nil {
 		return nil, r.reject(nil, refuse(jsonrpc.CodeParseError, "The message %s.", err))
 	}
-	m, err := readMessage(line)
-	switch {
-	case err != nil:
-	case !r.offers(m):
-		err = m.unknown()
-	case !r.begun && m.needsSession() && !carriesVersion(line):
-		err = refuse(jsonrpc.CodeInvalidRequest, initializeFirst+".")
-	default:
-		err = m.checkParams()
-	}
-	var refused *refusal
+	m, modern, err := r.check(line)
+	var refused *jsonrpc.Error
 	switch {
 	case err == nil:
-		r.begun = r.begun || m.method == "initialize"
+		r.begun, r.modern = r.begun || m.method == "initialize", r.modern || modern
 		line, _, err = substituteID(m, line)
 		return append(line, '\n'), err
 	case !errors.As(err, &refused):
@@ -375,8 +368,31 @@ func (r *messageReader) checked(line []byte) ([]byte, error) {
 	return nil, r.reject(m.id, refused)
 }
 
-func (r *messageReader) reject(id json.RawMessage, why *refusal) error {
-	line, err := json.Marshal(errorMessage(id, why.code, why.text))
+// check reads a message, refuses what the SDK would answer otherwise, and reports whether it is
+// modern. After one that is, the SDK takes no handshake, and would serve other versions without it.
+func (r *messageReader) check(line []byte) (m message, modern bool, err error) {
+	if m, err = readMessage(line); err != nil {
+		return m, false, err
+	}
+	version, refused := mcpwire.ReadVersion(m.params)
+	modern = version == modernVersion
+	switch early := !modern && !r.begun; {
+	case refused != nil:
+		err = refused
+	case !r.offers(m) || m.needsModern() && !modern:
+		err = m.unknown()
+	case early && r.modern && (m.needsSession() || m.method == "initialize"):
+		err = refuse(jsonrpc.CodeInvalidRequest, "Messages of version %s came first. Go on with it, or start the server again.", modernVersion)
+	case early && m.needsSession():
+		err = refuse(jsonrpc.CodeInvalidRequest, initializeFirst+".")
+	default:
+		err = m.checkParams()
+	}
+	return m, modern, err
+}
+
+func (r *messageReader) reject(id json.RawMessage, why *jsonrpc.Error) error {
+	line, err := json.Marshal(errorMessage(id, why))
 	if err == nil {
 		_, err = r.answers.Write(append(line, '\n'))
 	}

@@ -182,6 +182,7 @@ func TestStdioKeepsTheOrderOfTheHandshake(t *testing.T) {
 		call       = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"note":"here"}}}`
 		first      = `Send initialize first`
 		again      = `This session has been initialized before.`
+		late       = `Messages of version 2026-07-28 came first.`
 	)
 	l := overStdio(t, newFakeService())
 	l.sends(call, `"id":3`, `"code":-32600`, first)
@@ -194,8 +195,28 @@ func TestStdioKeepsTheOrderOfTheHandshake(t *testing.T) {
 	l.sends(call, `"here"`)
 	m := overStdio(t, newFakeService())
 	m.sends(modernBody("tools/call", `"name":"echo","arguments":{"note":"modern"}`), `"modern"`)
-	m.sends(call, `"code":-32600`, first)
-	m.sends(initialize, `"code":-32600`, again)
+	m.sends(call, `"code":-32600`, late)
+	m.sends(initialize, `"code":-32600`, late)
+	m.sends(call, `"code":-32600`, late)
+	m.sends(modernBody("tools/call", `"name":"echo","arguments":{"note":"still"}`), `"still"`)
+	m.sends(modernBody("server/discover", ""), `"supportedVersions"`)
+}
+
+// TestStdioServesTheVersionThatAMessageDeclares: with its handshake, if it has one, and names
+// those that there are in answer to another.
+func TestStdioServesTheVersionThatAMessageDeclares(t *testing.T) {
+	declaring := func(version, method string) string {
+		return strings.Replace(modernBody(method, ""), `"2026-07-28"`, version, 1)
+	}
+	l := overStdio(t, newFakeService())
+	l.sends(declaring(`"2025-11-25"`, "tools/list"), `"code":-32600`, "Send initialize first.")
+	l.sends(declaring(`"2099-01-01"`, "server/discover"), `"code":-32022`, `"supported":["2026-07-28",`, `"requested":"2099-01-01"`)
+	l.sends(declaring(`""`, "tools/list"), `"code":-32022`)
+	l.sends(declaring(`5`, "tools/list"), `"code":-32602`)
+	l.sends(`{"jsonrpc":"2.0","id":2,"method":"server/discover"}`, `"code":-32601`)
+	l.sends(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`, `"serverInfo"`)
+	l.sends(declaring(`"2025-11-25"`, "tools/list"), `"tools":[`)
+	l.sends(declaring(`"2026-07-28"`, "tools/list"), `"resultType":"complete"`)
 }
 
 // TestWhatWasReadBeforeTheEndIsAnswered: a client that writes all it has and closes its end
