@@ -156,9 +156,11 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 	return s.dispatch(w, r, m, modern)
 }
 
-// check refuses a message that the SDK would answer otherwise, with the status of that.
+// check refuses a message that the SDK would answer otherwise, with the status of that, and
+// decodes the name in its header, which the SDK compares with the message's.
 func check(r *http.Request, s *Server, m message, modern bool) (status int, err error) {
 	offered := s.offers(m) && (modern || !m.needsModern())
+	named, decoded := mcpwire.DecodeName(r.Header.Get(mcpwire.HeaderName))
 	switch {
 	case !modern && !offered:
 		return http.StatusOK, m.unknown()
@@ -169,8 +171,13 @@ func check(r *http.Request, s *Server, m message, modern bool) (status int, err 
 			err = s.lane.sessions.checkFirst(r, m)
 		}
 		return http.StatusOK, err
+	case !decoded:
+		return http.StatusBadRequest, refuse(mcp.CodeHeaderMismatch, "The header %s is not encoded as it says.", mcpwire.HeaderName)
 	case !offered && r.Header.Get(mcpwire.HeaderMethod) == m.method: // other headers are refused first
 		return http.StatusNotFound, m.unknown()
+	}
+	if r.Header[mcpwire.HeaderName] != nil {
+		r.Header.Set(mcpwire.HeaderName, named)
 	}
 	return http.StatusBadRequest, m.checkParams()
 }

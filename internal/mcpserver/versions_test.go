@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -108,6 +109,35 @@ func TestMethodsOfTheModernVersionAreUnknownInSessions(t *testing.T) {
 			if got.status != 200 || !strings.Contains(got.body, `"code":-32601`) {
 				t.Errorf("%s %s: got %d %s, want no such method", method, name, got.status, got.body)
 			}
+		}
+	}
+}
+
+// TestEncodedNamesAreDecoded before they are compared with the message.
+func TestEncodedNamesAreDecoded(t *testing.T) {
+	h := open(t, withNotes, withSDK)
+	encoded := func(name string) string {
+		return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(name)) + "?="
+	}
+	for _, text := range []string{"zäh.go", "plain", "a \u2028 b", "=?base64?YQ==?="} {
+		decoded := strings.ReplaceAll(text, `\u2028`, "\u2028")
+		got := h.send(t, "POST", "/mcp", "alice", modernBody("resources/read", `"uri":"note://echo/`+text+`"`), modernHeaders("resources/read", encoded("note://echo/"+decoded))...)
+		if got.status != 200 || !strings.Contains(got.body, `"contents":[`) {
+			t.Errorf("%s: got %d %s", text, got.status, got.body)
+		}
+	}
+	if got := h.send(t, "POST", "/mcp", "alice", modernBody("tools/call", `"name":"who_am_i"`), modernHeaders("tools/call", encoded("who_am_i"))...); got.status != 200 || !strings.Contains(got.body, `"username":"alice"`) {
+		t.Errorf("a tool: got %d %s", got.status, got.body)
+	}
+	for name, header := range map[string]string{
+		"another name": encoded("note://echo/other"), "no padding": "=?base64?YQ?=", "no alphabet": "=?base64?*?=", "no text": "=?base64?/w==?=", "bits after the end": "=?base64?YR==?=",
+	} {
+		uri := header // so that it equals the message if it is not decoded
+		if name == "another name" {
+			uri = "note://echo/a"
+		}
+		if got := h.send(t, "POST", "/mcp", "alice", modernBody("resources/read", `"uri":"`+uri+`"`), modernHeaders("resources/read", header)...); got.status != 400 || !strings.Contains(got.body, `"code":-32020`) {
+			t.Errorf("%s: got %d %s, want HeaderMismatch", name, got.status, got.body)
 		}
 	}
 }

@@ -2,9 +2,12 @@ package mcpwire
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -97,4 +100,16 @@ func encode(members map[string]json.RawMessage) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(members)
 	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// DecodeName reads the value of the header [HeaderName], which is encoded if it cannot be
+// sent as it is. ok is false if the encoding is not valid.
+func DecodeName(value string) (name string, ok bool) {
+	encoded, marked := strings.CutPrefix(value, "=?base64?")
+	encoded, ended := strings.CutSuffix(encoded, "?=")
+	if !marked || !ended {
+		return value, true
+	}
+	decoded, err := base64.StdEncoding.Strict().DecodeString(encoded)
+	return string(decoded), err == nil && utf8.Valid(decoded)
 }
