@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -223,6 +224,7 @@ func repeatable(tools []result.ToolInfo) map[string]bool {
 // is trusted. Its other hints are not passed on: a write only asks its person here,
 // as one of our own does, and everything leads out of this system. Models and people
 // read the same definition: characters that only a model would see are written as code points.
+// Clients do not repeat arguments in headers: those of a call are not compared with them.
 func supervised(tools []result.ToolInfo) []result.ToolInfo {
 	list := slices.Clone(tools)
 	for i := range list {
@@ -233,10 +235,62 @@ func supervised(tools []result.ToolInfo) []result.ToolInfo {
 		}
 		t.Annotations = result.Annotations{ReadOnly: t.Annotations.ReadOnly, Idempotent: t.Annotations.ReadOnly, OpenWorld: true}
 		t.Title, t.Description = plaintext.Escape(t.Title, false), plaintext.Escape(t.Description, true)
-		t.InputSchema, t.OutputSchema = visible(t.InputSchema), visible(t.OutputSchema)
+		t.InputSchema, t.OutputSchema = visible(withoutHeaders(t.InputSchema)), visible(t.OutputSchema)
 	}
 	return list
 }
+
+// headerMark is the member of a schema that has clients repeat an argument in a header.
+const headerMark = "x-mcp-header"
+
+// withoutHeaders is a schema that marks no argument for a header. One that does not already
+// stays as it is.
+func withoutHeaders(schema json.RawMessage) json.RawMessage {
+	if !bytes.Contains(schema, []byte(headerMark)) {
+		return schema
+	}
+	unmarked, err := json.Marshal(unmark(schema, false))
+	if err != nil {
+		return schema
+	}
+	return unmarked
+}
+
+// unmark takes the marks out of a schema and those in it. The members of one that is a map
+// of schemas are names of arguments, which may be anything.
+func unmark(schema json.RawMessage, ofNames bool) any {
+	var list []json.RawMessage
+	if json.Unmarshal(schema, &list) == nil && list != nil {
+		all := make([]any, len(list))
+		for i, one := range list {
+			all[i] = unmark(one, false)
+		}
+		return all
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(schema, &members) != nil || members == nil {
+		return schema
+	}
+	all := make(map[string]any, len(members))
+	for name, one := range members {
+		switch {
+		case ofNames:
+			all[name] = unmark(one, false)
+		case name == headerMark:
+		case slices.Contains(valued, name):
+			all[name] = one
+		default:
+			all[name] = unmark(one, slices.Contains(schemaMaps, name))
+		}
+	}
+	return all
+}
+
+// valued are the members of a schema that have values, not schemas.
+var valued = []string{"default", "const", "enum", "examples"}
+
+// schemaMaps are the members of a schema that have schemas by names.
+var schemaMaps = []string{"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"}
 
 // visible is a schema that shows all that it holds. One that does already stays as it is.
 func visible(schema json.RawMessage) json.RawMessage {

@@ -83,3 +83,20 @@ func TestServerUnderOtherRulesHasWhatItHad(t *testing.T) {
 		t.Errorf("%d answers about its state", asked)
 	}
 }
+
+// TestNoArgumentOfAForeignToolIsForAHeader: no call's headers are compared with its arguments,
+// so no client is asked to send some. What only has the name of the mark stays.
+func TestNoArgumentOfAForeignToolIsForAHeader(t *testing.T) {
+	for given, want := range map[string]string{
+		`{"properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`:                                                 `{"properties":{"region":{"type":"string"}}}`,
+		`{"properties":{"a":{"properties":{"b":{"x-mcp-header":7}}},"n":{"maximum":12345678901234567890}}}`:                   `{"properties":{"a":{"properties":{"b":{}}},"n":{"maximum":12345678901234567890}}}`,
+		`{"properties":{"x-mcp-header":{"type":"string","x-mcp-header":"A"},"default":{"x-mcp-header":"B"}}}`:                 `{"properties":{"default":{},"x-mcp-header":{"type":"string"}}}`,
+		`{"anyOf":[{"x-mcp-header":"A"}],"items":{"x-mcp-header":"B"},"$defs":{"d":{"x-mcp-header":"C"}},"x-mcp-header":"D"}`: `{"$defs":{"d":{}},"anyOf":[{}],"items":{}}`,
+		`{"properties":{"o":{"default":{"x-mcp-header":"kept"},"enum":[{"x-mcp-header":"kept"}]}}}`:                           `{"properties":{"o":{"default":{"x-mcp-header":"kept"},"enum":[{"x-mcp-header":"kept"}]}}}`,
+		`{"b":1,"a":2}`: `{"b":1,"a":2}`,
+	} {
+		if got := supervised([]result.ToolInfo{{InputSchema: json.RawMessage(given)}})[0].InputSchema; string(got) != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", given, got, want)
+		}
+	}
+}
