@@ -29,15 +29,20 @@ func declare(ctx context.Context, s *Server, req mcp.Request, answer mcp.Result)
 	if err != nil {
 		return
 	}
-	if s.opts.Prompts != nil {
-		if all, err := s.opts.Prompts.Prompts(ctx); err == nil && len(all) == 0 {
-			declared.Prompts = nil
-		}
+	if s.opts.Prompts != nil && !hasPrompts(ctx, s.opts.Prompts) {
+		declared.Prompts = nil
 	}
-	if of, one := s.opts.Resources.(readByOne); one {
-		reads := func(t result.ToolInfo) bool { return t.Name == of.Tool() }
-		if tools, err := s.service.Tools(ctx); err == nil && !slices.ContainsFunc(tools, reads) {
-			declared.Resources = nil
-		}
+	if !mayRead(ctx, s) {
+		declared.Resources = nil
 	}
+}
+
+// mayRead reports whether the caller may read resources, as far as one tool decides that.
+func mayRead(ctx context.Context, s *Server) bool {
+	of, one := s.opts.Resources.(readByOne)
+	if !one {
+		return true
+	}
+	tools, err := s.service.Tools(ctx)
+	return err != nil || slices.ContainsFunc(tools, func(t result.ToolInfo) bool { return t.Name == of.Tool() })
 }

@@ -210,8 +210,11 @@ func TestPromptsOfOtherServersAreOffered(t *testing.T) {
 		if other.InitializeResult().Capabilities.Prompts != nil {
 			t.Errorf("%s: prompts are declared to a person who has none", version)
 		}
-		if list, err := other.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 0 {
+		if list, err := other.ListPrompts(t.Context(), nil); !errors.As(err, &refused) || refused.Code != jsonrpc.CodeMethodNotFound {
 			t.Errorf("%s: to another person: got %+v, %v", version, list, err)
+		}
+		if got, err := other.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "notes.greet.all"}); !errors.As(err, &refused) || refused.Code != jsonrpc.CodeMethodNotFound {
+			t.Errorf("%s: to another person: got %+v, %v", version, got, err)
 		}
 	}
 }

@@ -51,6 +51,9 @@ func (s *Server) listPrompts(ctx context.Context, req *mcp.ListPromptsRequest) (
 	if err != nil {
 		return nil, s.protocolError(ctx, err)
 	}
+	if len(all) == 0 {
+		return nil, message{method: "prompts/list"}.unknown() // they are not declared to them
+	}
 	list := &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{}, Cacheable: cacheable()}
 	for _, p := range all {
 		one := &mcp.Prompt{Name: p.Server + "." + p.Name, Title: p.Title, Description: p.Description, Meta: mcp.Meta{metaUntrusted: true}}
@@ -60,6 +63,12 @@ func (s *Server) listPrompts(ctx context.Context, req *mcp.ListPromptsRequest) (
 		list.Prompts = append(list.Prompts, one)
 	}
 	return list, nil
+}
+
+// hasPrompts reports whether another server has a prompt for the caller.
+func hasPrompts(ctx context.Context, of Prompts) bool {
+	all, err := of.Prompts(ctx)
+	return err != nil || len(all) > 0
 }
 
 // getPrompt returns one as a text that its client's person sees. It is what another
@@ -74,6 +83,9 @@ func (s *Server) getPrompt(ctx context.Context, req *mcp.GetPromptRequest) (mcp.
 	}
 	server, name, _ := strings.Cut(req.Params.Name, ".")
 	said, err := s.opts.Prompts.Prompt(ctx, server, name, req.Params.Arguments)
+	if fault.Is(err, fault.ServerNotFound) && !hasPrompts(ctx, s.opts.Prompts) {
+		return nil, message{method: "prompts/get"}.unknown()
+	}
 	if f := fault.From(err); err != nil && f.Kind() != fault.Internal && f.Kind() != fault.Unavailable {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: f.Message}
 	}

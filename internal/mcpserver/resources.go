@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,6 +16,11 @@ type aboutResources struct{ *Server }
 
 func (s aboutResources) answer(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if strings.HasPrefix(method, "resources/") {
+			if ctx, _, err := withCaller(ctx, req.GetExtra(), nil); err == nil && !mayRead(ctx, s.Server) {
+				return nil, message{method: method}.unknown() // it is not declared to them
+			}
+		}
 		switch req := req.(type) {
 		case *mcp.ListResourcesRequest:
 			return s.list(ctx, req)
@@ -70,7 +76,7 @@ func (s aboutResources) read(ctx context.Context, req *mcp.ReadResourceRequest) 
 	callerOf(req.Extra).cancelled.Store(unanswered(ctx, o))
 	switch f := o.Fault(); {
 	case f == nil:
-	case f.Kind() == fault.NotFound:
+	case f.Kind() == fault.NotFound, f.Kind() == fault.Forbidden:
 		return nil, noResource(req)
 	case f.Kind() == fault.Invalid:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: f.Message}

@@ -57,6 +57,15 @@ func TestResourcesAreDeclaredToThoseWhoMayReadThem(t *testing.T) {
 			if declared := session.InitializeResult().Capabilities.Resources != nil; declared != want {
 				t.Errorf("%s, %s: resources are declared: %t", who, version, declared)
 			}
+			_, listed := session.ListResources(t.Context(), nil)
+			_, templates := session.ListResourceTemplates(t.Context(), nil)
+			_, read := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "note://get_pay/x"})
+			for method, err := range map[string]error{"list": listed, "templates": templates, "read": read} {
+				var refused *jsonrpc.Error
+				if unknown := errors.As(err, &refused) && refused.Code == jsonrpc.CodeMethodNotFound; unknown == want {
+					t.Errorf("%s, %s, %s: got %v", who, version, method, err)
+				}
+			}
 		}
 	}
 }
@@ -86,7 +95,7 @@ func TestResourcesAreRead(t *testing.T) {
 		if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "file:///etc/passwd"}); !errors.As(err, &refused) || refused.Code != notFound {
 			t.Errorf("%s: another address: %v", version, err)
 		}
-		if got, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "note://get_pay/x"}); err == nil {
+		if got, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "note://get_pay/x"}); !errors.As(err, &refused) || refused.Code != notFound {
 			t.Errorf("%s: bob read %+v by a tool that is not his", version, got)
 		}
 	}
