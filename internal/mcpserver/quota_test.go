@@ -255,6 +255,12 @@ func TestSessionsAndStreamsOfOnePersonAreLimited(t *testing.T) {
 	if got := listen().StatusCode; got != 429 {
 		t.Errorf("a second stream: got %d, want 429", got)
 	}
+	if got := h.send(t, "POST", "/mcp", "alice", modernBody("subscriptions/listen", `"notifications":{}`), modernHeaders("subscriptions/listen", "")...); got.status != 429 {
+		t.Errorf("a subscription: got %d %s, want 429", got.status, got.body)
+	}
+	if got := h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, "Mcp-Session-Id", first, "Mcp-Protocol-Version", legacy, "Mcp-Method", "subscriptions/listen"); got.status != 200 {
+		t.Errorf("a list, whose header names a stream: got %d %s", got.status, got.body)
+	}
 	if got := h.send(t, "DELETE", "/mcp", "alice", "", "Mcp-Session-Id", first); got.status != 204 {
 		t.Errorf("ending a session: got %d", got.status)
 	}

@@ -36,6 +36,7 @@ func TestAMessageIsModernIfItSaysSo(t *testing.T) {
 		"older metadata":                  {modern, `"2025-11-25"`, nil, 400, `"code":-32020`},
 		"empty metadata":                  {modern, `""`, nil, 400, `"code":-32020`},
 		"a number as metadata":            {modern, `5`, nil, 400, `"code":-32602`},
+		"null":                            {modern, `null`, nil, 400, `"code":-32602`},
 		"a number alone":                  {"", `5`, nil, 400, `"code":-32602`},
 		"no such version":                 {"2099-01-01", `"2099-01-01"`, nil, 400, `"code":-32022,"supported":["2026-07-28","requested":"2099-01-01"`},
 		"no such old version":             {"1999-01-01", `"1999-01-01"`, nil, 400, `"code":-32022,"supported":["2026-07-28"`},
@@ -130,13 +131,14 @@ func TestEncodedNamesAreDecoded(t *testing.T) {
 		t.Errorf("a tool: got %d %s", got.status, got.body)
 	}
 	for name, header := range map[string]string{
-		"another name": encoded("note://echo/other"), "no padding": "=?base64?YQ?=", "no alphabet": "=?base64?*?=", "no text": "=?base64?/w==?=", "bits after the end": "=?base64?YR==?=",
+		"another name": encoded("note://echo/other"), "no padding": "=?base64?YQ?=", "no alphabet": "=?base64?*?=", "bytes that are none": "=?base64?/w==?=",
 	} {
 		uri := header // so that it equals the message if it is not decoded
 		if name == "another name" {
 			uri = "note://echo/a"
 		}
-		if got := h.send(t, "POST", "/mcp", "alice", modernBody("resources/read", `"uri":"`+uri+`"`), modernHeaders("resources/read", header)...); got.status != 400 || !strings.Contains(got.body, `"code":-32020`) {
+		got := h.send(t, "POST", "/mcp", "alice", modernBody("resources/read", `"uri":"`+uri+`"`), modernHeaders("resources/read", header)...)
+		if wrong := strings.Contains(got.body, "not encoded as it says"); got.status != 400 || !strings.Contains(got.body, `"code":-32020`) || wrong != strings.HasPrefix(name, "no ") {
 			t.Errorf("%s: got %d %s, want HeaderMismatch", name, got.status, got.body)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -110,6 +109,6 @@ func DecodeName(value string) (name string, ok bool) {
 	if !marked || !ended {
 		return value, true
 	}
-	decoded, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	return string(decoded), err == nil && utf8.Valid(decoded)
+	decoded, err := base64.StdEncoding.DecodeString(encoded)
+	return string(decoded), err == nil
 }
