@@ -1,10 +1,12 @@
 package app
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/auth"
@@ -78,6 +80,10 @@ func TestCodeIsReadThroughTheGateway(t *testing.T) {
 	_, absent := nina.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: strings.Replace(uri, "code://", "code://no-", 1)})
 	if hidden == nil || absent == nil || hidden.Error() != strings.ReplaceAll(absent.Error(), "no-", "") {
 		t.Errorf("a repository of others: %v, but one that does not exist: %v", hidden, absent)
+	}
+	var none *jsonrpc.Error
+	if !errors.As(absent, &none) || !strings.Contains(string(none.Data), "code://no-") {
+		t.Errorf("what does not exist is not named: %v", absent)
 	}
 	if hr := x.client(t, "/mcp/hr", "eve.thompson"); hr.InitializeResult().Capabilities.Resources != nil {
 		t.Error("the endpoint of another server declares resources")

@@ -227,6 +227,8 @@ func TestEveryErrorCodeMeansOneThing(t *testing.T) {
 			t.Errorf("%q is no name for a code", c.Name)
 		case !strings.HasSuffix(c.Meaning, ".") || !strings.HasSuffix(c.Suggestion(), "."):
 			t.Errorf("%s needs a meaning and a suggestion, both as sentences", c.Name)
+		case strings.HasSuffix(c.Name, "_NOT_FOUND") && c.Kind != fault.NotFound: // the gateway reads it from the name
+			t.Errorf("%s is of the kind %s", c.Name, c.Kind)
 		case c.Status < 200 || c.Status > 599:
 			t.Errorf("%s has HTTP status %d", c.Name, c.Status)
 		}

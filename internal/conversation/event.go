@@ -210,7 +210,7 @@ func displayName(tool string) string {
 func summary(e agent.ToolFinished) string {
 	o, name := e.Outcome, displayName(e.Call.Tool)
 	switch f := o.Fault(); {
-	case f != nil && f.Kind() == fault.Invalid:
+	case f != nil && (f.Kind() == fault.Invalid || f.Kind() == fault.NotFound):
 		return name + ": refused"
 	case f != nil:
 		message, _ := f.ForPeople()

@@ -23,9 +23,11 @@ func TestFailedAnswerSaysWhatToDo(t *testing.T) {
 // TestStepsOfRefusedCalls: a person reads that a call was refused, and not the words that
 // teach a model to ask better; of what is no mistake of a call they read the words for people.
 func TestStepsOfRefusedCalls(t *testing.T) {
-	for want, f := range map[string]*fault.Error{
-		"List tasks: refused": fault.ValidationError.New("The workspace \"due\" cannot be used."),
-		"It is away.":         fault.ServiceDown.New("The server tasks is away.").Tell("It is away."),
+	absent := &fault.Code{Name: "TASK_NOT_FOUND", Kind: fault.NotFound}
+	for f, want := range map[*fault.Error]string{
+		fault.ValidationError.New("The workspace \"due\" cannot be used."):     "List tasks: refused",
+		absent.New("There is no task \"due\"."):                                "List tasks: refused",
+		fault.ServiceDown.New("The server tasks is away.").Tell("It is away."): "It is away.",
 	} {
 		e, _ := (Limits{}).EventOf(agent.ToolFinished{Call: agent.Call{ID: "1", Tool: "list_tasks"}, Outcome: result.Failed(f)})
 		if e.Message != want {

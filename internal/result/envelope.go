@@ -232,13 +232,17 @@ func (c *PreviewData) UnmarshalJSON(raw []byte) error {
 	return d.Decode((*map[string]any)(c))
 }
 
-// codeNamed returns the shared code of the name, or makes one for a code that
-// another server declares.
+// codeNamed returns the shared code of the name, or makes one for a code that another server
+// declares. An envelope has no kinds: the name says that of what does not exist.
 func codeNamed(name string) *fault.Code {
 	for _, c := range fault.Shared() {
 		if c.Name == name {
 			return c
 		}
 	}
-	return &fault.Code{Name: name, Kind: fault.Invalid, Status: 200, Meaning: "Declared by another server."}
+	kind := fault.Invalid
+	if strings.HasSuffix(name, "_NOT_FOUND") {
+		kind = fault.NotFound
+	}
+	return &fault.Code{Name: name, Kind: kind, Status: 200, Meaning: "Declared by another server."}
 }

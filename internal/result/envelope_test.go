@@ -81,6 +81,11 @@ func TestDecodedEnvelopeHasItsAlternative(t *testing.T) {
 	if err != nil || !errors.Is(o.Fault(), fault.ConfirmationStale.New("")) {
 		t.Errorf("a shared code was not recognised: %+v, %v", o, err)
 	}
+	for code, want := range map[string]fault.Kind{"FILE_NOT_FOUND": fault.NotFound, "NOT_FOUND_HERE": fault.Invalid, "OTHER": fault.Invalid} {
+		if o, err = result.DecodeEnvelope(json.RawMessage(`{"status":"error","code":"` + code + `","message":"m"}`)); err != nil || o.Fault().Kind() != want {
+			t.Errorf("%s of another server: %+v, %v, want the kind %s", code, o, err, want)
+		}
+	}
 	o, err = result.DecodeEnvelope(json.RawMessage(`{"status":"success","data":[],"metadata":{"hasMore":false,"returnedCount":0,"hint":"There are no more employees.","truncated":false}}`))
 	if err != nil || !o.Page().Later || o.Page().Hint != "" {
 		t.Errorf("a last page is decoded as %+v, %v", o.Page(), err)
