@@ -175,7 +175,7 @@ func token(ctx context.Context, p program, c command) error {
 	operands, err := c.parse(p, func(fs *flag.FlagSet) {
 		defineAddress(fs, &gateway, "`address` of the demo's gateway")
 		fs.StringVar(&audience, "audience", "gateway", "the `server` that the token is for: gateway, hr …")
-		fs.StringVar(&scope, "scope", client.DefaultScope, "`scopes` of the token: mcp calls tools, confirm approves and denies changes")
+		fs.StringVar(&scope, "scope", client.DefaultScope, "`scopes` of the token: each calls tools, one with confirm also approves and denies changes")
 	})
 	if err != nil {
 		return err
