@@ -260,7 +260,7 @@ func (s *Service) Rename(ctx context.Context, c Conversation, title string) erro
 		return err
 	}
 	defer func() { _ = s.turns.leases.Release(context.WithoutCancel(ctx), own) }() // it ends on its own
-	if c, err = s.turns.store.open(ctx, c.Owner, c.ID); err != nil { // as it is now: it may have been deleted
+	if c, err = s.turns.store.open(ctx, c.Owner, c.ID); err != nil {               // as it is now: it may have been deleted
 		return err
 	}
 	c.Title = titleOf(title)

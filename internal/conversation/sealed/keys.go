@@ -108,7 +108,6 @@ func (s Keys) Find(ctx context.Context, key string) (value string, sealed []byte
 	return value, sealed, ok, nil
 }
 
-
 // Remove deletes a key while it has that value. Of several callers one does.
 func (s Keys) Remove(ctx context.Context, key string, sealed []byte) (done bool, err error) {
 	return s.Store.Swap(ctx, key, sealed, nil, 0)
