@@ -104,12 +104,17 @@ func decode(path string, into any) error {
 }
 
 // Check returns the tools whose definitions are accepted, and the others by name,
-// each with the reason. The first list of a server is accepted.
+// each with the reason. The first list of a server is accepted. A server whose entry is
+// used is noted as seen, also when another installation wrote the entry.
 func (l *Lock) Check(server string, tools []result.ToolInfo) (accepted []result.ToolInfo, held map[string]string) {
 	defer l.alone()()
 	c, seen, err := l.read()
-	if err == nil && c.Servers[server] == nil && !slices.Contains(seen, server) {
-		err = l.first(c, append(seen, server), server, tools)
+	if err == nil && !slices.Contains(seen, server) {
+		if c.Servers[server] == nil {
+			err = l.first(c, seen, server, tools)
+		} else {
+			err = l.note(seen, server)
+		}
 	}
 	held = map[string]string{}
 	for _, t := range tools {
@@ -161,10 +166,23 @@ func (l *Lock) first(c content, seen []string, server string, tools []result.Too
 	for _, t := range tools {
 		c.Servers[server][t.Name] = Of(t)
 	}
-	slices.Sort(seen)
-	err := errors.Join(replace(l.path, c, shared), replace(l.seen, seen, private))
+	err := errors.Join(replace(l.path, c, shared), l.note(seen, server))
 	if err != nil {
 		return fmt.Errorf("its definition cannot be pinned: %w", err)
+	}
+	return nil
+}
+
+// note notes that a server was seen. Without the note a lost lock file would be written
+// anew, so a note that cannot be written holds its tools back.
+func (l *Lock) note(seen []string, server string) error {
+	if slices.Contains(seen, server) {
+		return nil
+	}
+	seen = append(seen, server)
+	slices.Sort(seen)
+	if err := replace(l.seen, seen, private); err != nil {
+		return fmt.Errorf("it cannot be noted that its server was connected: %w. Let the program's user write in the folder of %s", err, l.seen)
 	}
 	return nil
 }
@@ -182,12 +200,7 @@ func (l *Lock) Accept(server string, tools ...result.ToolInfo) error {
 	for _, t := range tools {
 		c.Servers[server][t.Name] = Of(t)
 	}
-	if slices.Contains(seen, server) {
-		return replace(l.path, c, shared)
-	}
-	seen = append(seen, server)
-	slices.Sort(seen)
-	return errors.Join(replace(l.path, c, shared), replace(l.seen, seen, private))
+	return errors.Join(replace(l.path, c, shared), l.note(seen, server))
 }
 
 // Diff shows what a definition would replace: lines that begin with "-" and "+".

@@ -102,6 +102,35 @@ func TestAMissingLockHoldsEverythingOfAKnownServer(t *testing.T) {
 	}
 }
 
+// An installation that only read an accepted lock knows its servers as one that wrote
+// it does: two gateways of one mcp_file have a note each.
+func TestAMissingLockHoldsAServerWhoseEntryWasOnlyRead(t *testing.T) {
+	folder := t.TempDir()
+	tools := []result.ToolInfo{toolOf("echo", "Says it again.", `{}`)}
+	lockIn(t, folder).Check("notes", tools)
+	open := func(seen string) *mcplock.Lock {
+		l, err := mcplock.Open(filepath.Join(folder, "mcp.lock.json"), seen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	second := filepath.Join(folder, "seen-2.json")
+	if accepted, held := open(second).Check("notes", tools); len(accepted) != 1 || len(held) != 0 {
+		t.Fatalf("with the accepted lock: got %v and %v", accepted, held)
+	}
+	nowhere := open(filepath.Join(folder, "no", "such", "seen.json"))
+	if accepted, held := nowhere.Check("notes", tools); len(accepted) != 0 || !strings.Contains(held["echo"], "cannot be noted") {
+		t.Errorf("without a note: got %v and %v", accepted, held)
+	}
+	if err := os.Remove(filepath.Join(folder, "mcp.lock.json")); err != nil {
+		t.Fatal(err)
+	}
+	if accepted, held := open(second).Check("notes", tools); len(accepted) != 0 || len(held) != 1 {
+		t.Errorf("the lock was lost: got %v and %v", accepted, held)
+	}
+}
+
 func TestALockThatCannotBeReadOrWrittenHoldsEverything(t *testing.T) {
 	folder := t.TempDir()
 	tools := []result.ToolInfo{toolOf("echo", "Says it again.", `{}`)}
