@@ -22,14 +22,13 @@ func Client() *http.Client {
 	}
 }
 
-// Redis checks that Redis answers at a URL.
-
 // ---- network services
 
+// Redis checks that Redis answers at a URL and accepts writes.
 func Redis(ctx context.Context, url string) (string, error) {
 	redis, err := state.Open(ctx, url, nil)
 	if err != nil {
-		return "", fmt.Errorf("%s Start it, or change redis.url", fault.Sentence(err))
+		return "", fmt.Errorf("%s. Start it, let it accept writes, or change redis.url", fault.Operator(err))
 	}
 	return "answers", redis.Close()
 }

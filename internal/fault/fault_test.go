@@ -125,6 +125,22 @@ func TestPeopleReadTheirOwnWords(t *testing.T) {
 	}
 }
 
+// TestOperatorsReadTheCause: what callers must not read, and advice that helps who runs the
+// program, but none to ask someone else.
+func TestOperatorsReadTheCause(t *testing.T) {
+	down := fault.ServiceDown.New("The store cannot be reached.").Because(errors.New("dial tcp: refused"))
+	for want, err := range map[string]error{
+		"The store cannot be reached: dial tcp: refused":     down,
+		"hr: The store cannot be reached: dial tcp: refused": fmt.Errorf("hr: %w", down),
+		"The store is empty. Run seed":                       fault.ServiceDown.New("The store is empty.").Suggest("Run seed."),
+		"the file is not there":                              errors.New("the file is not there"),
+	} {
+		if got := fault.Operator(err); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestWrongInputsAreDataAndARemarkEach(t *testing.T) {
 	f := fault.WrongInputs(fault.Input{Field: "id", Wrong: "is not an id", Detail: "is not a valid uuid", Advice: "Use list_things."}, fault.Input{Field: "limit", Wrong: "must be at most 50"})
 	if f.SuggestedAction != "id: is not a valid uuid. Use list_things.; limit: must be at most 50" || f.People.Message != fault.Unfit || f.People.Inputs[0].Wrong != "is not an id" {

@@ -103,3 +103,21 @@ func Sentence(err error) string {
 	}
 	return err.Error()
 }
+
+// Operator words an error for who runs the program, and can read what callers must not: a
+// fault by its message, its cause and what to do, unless that is to ask someone else; any
+// other error as it is. What wraps a fault stays in front. There is no period at the end.
+func Operator(err error) string {
+	var f *Error
+	if !errors.As(err, &f) {
+		return err.Error()
+	}
+	said := strings.TrimSuffix(strings.Replace(err.Error(), f.Error(), f.Message, 1), ".")
+	if cause := f.Logged(); cause != f.Message {
+		said += ": " + strings.TrimSuffix(cause, ".")
+	}
+	if f.SuggestedAction != "" && f.SuggestedAction != f.Code.Suggest {
+		said += ". " + strings.TrimSuffix(f.SuggestedAction, ".")
+	}
+	return said
+}

@@ -62,7 +62,7 @@ func parse(url string) (*redis.Options, error) {
 }
 
 // Open connects to the server at an address that [CheckAddress] accepts and proves
-// that it answers.
+// that it answers and accepts writes.
 func Open(ctx context.Context, url string, o *Options) (*Redis, error) {
 	parsed, err := parse(url)
 	if err != nil {
@@ -104,9 +104,16 @@ type silent struct{}
 
 func (silent) Printf(context.Context, string, ...any) {}
 
-// Ping proves that the server answers.
+// pinged is the key that Ping writes, and how long it is kept.
+const (
+	pinged     = "ping"
+	pingedLife = 10 * time.Second
+)
+
+// Ping proves that the server answers and accepts writes: one that is full, or follows
+// another, still reads. It costs one small write; callers bound how often.
 func (r *Redis) Ping(ctx context.Context) error {
-	return r.call(ctx, "ping", func(ctx context.Context) error { return r.client.Ping(ctx).Err() })
+	return r.call(ctx, "ping", func(ctx context.Context) error { return r.client.Set(ctx, r.key(pinged), "", pingedLife).Err() })
 }
 
 // Close ends every connection. Calls fail after it.
@@ -126,6 +133,8 @@ func (r *Redis) call(ctx context.Context, what string, do func(context.Context) 
 		return fmt.Errorf("redis %s: %w", what, ctx.Err())
 	case altered(err):
 		return fault.ServiceDown.New("What the state store keeps for this was altered.").Because(fmt.Errorf("redis %s: %w", what, err))
+	case says(err, readOnly):
+		return fault.ServiceDown.New("The state store accepts no writes.").Because(fmt.Errorf("redis %s: %w", what, err))
 	case refused(err):
 		return fmt.Errorf("redis %s: %w", what, err)
 	}
@@ -142,19 +151,28 @@ func altered(err error) bool {
 	}, func(about string) bool { return strings.Contains(reply.Error(), about) })
 }
 
+// What the server's errors begin with while it can serve no command at the moment, or
+// none that writes. A transaction one of whose commands was rejected is EXECABORT: which
+// one is not known.
+var (
+	unable   = []string{"LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "max number of clients"}
+	readOnly = []string{"READONLY", "NOREPLICAS", "MISCONF", "OOM", "EXECABORT"}
+)
+
 // refused reports whether the server rejected this command, rather than being
-// unable to serve any command at the moment.
+// unable to serve any such command at the moment.
 func refused(err error) bool {
 	var reply redis.Error
-	if !errors.As(err, &reply) {
-		return false
-	}
-	for _, unable := range []string{"LOADING", "BUSY", "READONLY", "MASTERDOWN", "NOREPLICAS", "MISCONF", "OOM", "CLUSTERDOWN", "TRYAGAIN", "max number of clients"} {
-		if redis.HasErrorPrefix(err, unable) {
-			return false
-		}
-	}
-	return true
+	return errors.As(err, &reply) && !says(err, unable)
+}
+
+// says reports whether the server's error begins with one of the words, or is that of a
+// script whose command failed with it.
+func says(err error, words []string) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) && slices.ContainsFunc(words, func(word string) bool {
+		return redis.HasErrorPrefix(err, word) || strings.Contains(reply.Error(), ": -"+word+" ")
+	})
 }
 
 // wrongType begins the error about a key that has another type.

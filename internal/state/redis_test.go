@@ -116,6 +116,11 @@ func TestPrefixesShareAServer(t *testing.T) {
 	})
 }
 
+// keysOf lists the keys besides that of Ping.
+func keysOf(t *testing.T, r *Redis) []string {
+	return slices.DeleteFunc(r.client.Keys(t.Context(), "*").Val(), func(key string) bool { return key == pinged })
+}
+
 func data(entries []Entry) (texts []string) {
 	for _, e := range entries {
 		texts = append(texts, string(e.Data))
@@ -181,7 +186,7 @@ func TestIdsOfALogAreNotReused(t *testing.T) {
 			t.Errorf("after what expired: got %v, want a gap", err)
 		}
 		must(t, r.Drop(ctx, "log"))
-		if keys := r.client.Keys(ctx, "*").Val(); len(keys) != 0 {
+		if keys := keysOf(t, r); len(keys) != 0 {
 			t.Errorf("left behind: %v", keys)
 		}
 		add("1-0")
@@ -364,6 +369,39 @@ func TestRefusalIsNoOutage(t *testing.T) {
 			t.Errorf("half a command: got %v, want Redis' own error", err)
 		}
 	})
+}
+
+// TestServerWithoutWritesIsAnOutage: a server that is full, or follows another, still
+// answers reads.
+func TestServerWithoutWritesIsAnOutage(t *testing.T) {
+	for name, c := range map[string]struct{ end, begin []any }{
+		"full":    {[]any{"CONFIG", "SET", "maxmemory", "1"}, []any{"CONFIG", "SET", "maxmemory", "0"}},
+		"replica": {[]any{"REPLICAOF", "127.0.0.1", "1"}, []any{"REPLICAOF", "NO", "ONE"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := startReal(t)
+			r, ctx := connect(t, e, nil), t.Context()
+			must(t, r.Ping(ctx))
+			must(t, r.client.Do(ctx, "CONFIG", "SET", "replica-serve-stale-data", "yes").Err())
+			must(t, r.client.Do(ctx, c.end...).Err())
+			_, _, scripted := r.AppendNumbered(ctx, "numbered", 1, []byte("x"), time.Hour)
+			_, appended := r.Append(ctx, "log", []byte("x"), time.Hour)
+			_, opened := Open(ctx, e.url, &Options{Timeout: testkit.Patience})
+			for call, err := range map[string]error{
+				"ping": r.Ping(ctx), "set": r.Set(ctx, "k", []byte("v"), time.Hour), "join": r.Join(ctx, "s", "m", time.Hour),
+				"append": appended, "script": scripted, "open": opened,
+			} {
+				if !fault.Is(err, fault.ServiceDown) || !strings.Contains(err.Error(), "accepts no writes") {
+					t.Errorf("%s: got %v, want SERVICE_UNAVAILABLE", call, err)
+				}
+			}
+			if _, _, err := r.Get(ctx, "k"); err != nil {
+				t.Errorf("a read: %v", err)
+			}
+			must(t, r.client.Do(ctx, c.begin...).Err())
+			must(t, r.Ping(ctx))
+		})
+	}
 }
 
 func TestBadAddressIsNotRepeated(t *testing.T) {
