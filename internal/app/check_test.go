@@ -72,7 +72,7 @@ func TestCheckReportsEachDependency(t *testing.T) {
 		{"another process's log to be made", true, "is not there yet", config.Config{Audit: config.Audit{Others: []string{filepath.Join(folder, "later.jsonl")}}}},
 		{"another process's log that is none", false, "the head is missing", config.Config{Audit: config.Audit{Others: []string{folder}}}},
 		{"Redis", true, "redis answers", config.Config{}},
-		{"no Redis", false, "redis failed:", config.Config{Redis: config.Redis{URL: strings.Replace(closedAddress(t), "http", "redis", 1)}}},
+		{"no Redis", false, "redis failed: The state store cannot be reached: redis ping: dial tcp", config.Config{Redis: config.Redis{URL: strings.Replace(closedAddress(t), "http", "redis", 1)}}},
 		{"issuer", true, "answers; keys: 1", config.Config{}},
 		{"issuer of another name", false, `its issuer is "https://other.example"`, config.Config{Issuer: signingIn(issuerThat(t, "https://other.example", oneKey))}},
 		{"issuer without keys", false, "holds no keys", config.Config{Issuer: signingIn(issuerThat(t, "", `{"keys":[]}`))}},
@@ -91,6 +91,7 @@ func TestCheckReportsEachDependency(t *testing.T) {
 		{"embeddings", true, "embeddings answers; small makes vectors of 2 numbers", embedding(respond(t, 200, `{"data":[{"index":0,"embedding":[1,2]}]}`))},
 		{"no embeddings", false, "or change codesearch.embeddings", embedding(closedAddress(t))},
 		{"embeddings that fail", false, "answered with status 500", embedding(respond(t, 500, ``))},
+		{"no database", false, "data of hr failed: The database cannot be reached: failed to connect to", config.Config{Databases: map[string]config.Database{"hr": {URL: strings.Replace(closedAddress(t), "http://", "postgres://hr:s3cret@", 1) + "/hr"}}}},
 		{"no rows", false, `data of sales failed: stat`, config.Config{Databases: map[string]config.Database{"sales": {URL: "sqlite:" + filepath.Join(folder, "sales.db")}}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -99,6 +100,9 @@ func TestCheckReportsEachDependency(t *testing.T) {
 			printed := strings.Join(strings.Fields(out.String()), " ")
 			if !strings.Contains(printed, row.line) {
 				t.Errorf("%q is missing in:\n%s", row.line, out.String())
+			}
+			if strings.Contains(printed, "contact support") || strings.Contains(printed, "s3cret") {
+				t.Errorf("an operator reads:\n%s", printed)
 			}
 			if failures := strings.Count(printed, "failed: "); well != row.well || (failures == 0) != row.well || failures > 1 {
 				t.Errorf("well is %v, want %v:\n%s", well, row.well, out.String())

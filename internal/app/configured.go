@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/footprint"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/quota"
@@ -63,10 +65,10 @@ func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Co
 		name: name, audit: conf.Audit, redis: conf.Redis.URL, limits: quota.Limits(conf.Limits), proxies: conf.ProxyAddresses(),
 	})
 	if err != nil {
-		return err
+		return forOperator(err)
 	}
 	if err := start(pl); err != nil {
-		return err
+		return forOperator(err)
 	}
 	if err := pl.serveMetrics(ctx, conf); err != nil {
 		return err
@@ -76,6 +78,9 @@ func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Co
 	life.run("the watch of memory", footprint.Watch)
 	return life.wait(ctx)
 }
+
+// forOperator words why a process does not start: its cause is for who starts it.
+func forOperator(err error) error { return errors.New(fault.Operator(err)) }
 
 func logWeakened(log *slog.Logger, settings []string) {
 	for _, setting := range settings {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/certtest"
 )
@@ -84,6 +85,28 @@ func TestGatewayAndMetricsAreServedOverTLS(t *testing.T) {
 			t.Errorf("%s: got %v, want the certificate", address, err)
 		}
 		must(t, secured.Close())
+	}
+}
+
+// TestServeSaysWhyItDoesNotStart: the operator reads whose store it is, and what its driver
+// says, without the password.
+func TestServeSaysWhyItDoesNotStart(t *testing.T) {
+	t.Parallel()
+	r := alone(t)
+	file := r.config("sales", []keySet{newKeySet(t)})
+	text, err := os.ReadFile(file)
+	must(t, err)
+	var conf map[string]any
+	must(t, json.Unmarshal(text, &conf))
+	conf["databases"] = map[string]any{"hr": map[string]any{"url": "postgres://countersign_hr:s3cret@" + freeAddress(t) + "/hr"}}
+	conf["keys"].(map[string]any)["sealing"] = map[string]any{"hr": []string{strings.Repeat("k", 32)}}
+	text, err = json.Marshal(conf)
+	must(t, err)
+	must(t, os.WriteFile(file, text, 0o600))
+	err = Serve(t.Context(), ServeOptions{ConfigOptions: ConfigOptions{File: file, Getenv: noVariables, Out: io.Discard, Err: io.Discard}, Servers: []string{"hr"}})
+	said := fault.Sentence(err) // as the command prints it
+	if !strings.HasPrefix(said, "hr: The database cannot be reached: failed to connect to `user=countersign_hr database=hr`") || strings.Contains(said, "s3cret") || strings.Contains(said, "support") {
+		t.Errorf("got %s", said)
 	}
 }
 

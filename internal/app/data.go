@@ -42,7 +42,7 @@ func eachDatabase(out io.Writer, c *config.Config, step func(domain, config.Data
 		}
 		said, err := step(d, db)
 		if err != nil {
-			failed, said = true, "failed: "+fault.Sentence(err)
+			failed, said = true, "failed: "+fault.Operator(err)
 		}
 		fmt.Fprintf(w, "%s\t%s\n", d.name, said)
 	}

@@ -140,7 +140,7 @@ func TestSelfCheckNamesWhatIsWrong(t *testing.T) {
 		"plain view":          {"countersign_notes", `create view notes.leak as select * from notes.notes`, "leak reads with its owner's rights"},
 		"materialized view":   {"countersign_notes", `create materialized view notes.copy as select * from notes.notes`, "copy knows no"},
 		"loose function":      {"countersign_notes", `create function notes.f() returns int language sql security definer as 'select 1'`, "function f"},
-		"no schema":           {"countersign_notes", `drop schema notes cascade`, "run migrate"},
+		"no schema":           {"countersign_notes", `drop schema notes cascade`, `run "countersign migrate"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, adminURL := open(t, nil)

@@ -17,7 +17,7 @@ with me as (
 )
 select 'the server is older than version 15' where current_setting('server_version_num')::int < 150000
 union all
-select 'there is no schema ' || $1 || ' here, or the login may not use it: run migrate'
+select 'there is no schema ' || $1 || ' here, or the login may not use it: run "countersign migrate"'
   where not coalesce(has_schema_privilege(to_regnamespace($1), 'usage'), false)
 union all
 select 'the login is, or may become, the superuser ' || rolname from me where rolsuper

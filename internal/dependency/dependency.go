@@ -40,7 +40,7 @@ func Print(ctx context.Context, out io.Writer, all []Check) (well bool) {
 			defer done()
 			said, err := c.Run(ctx)
 			if failed[i] = err != nil; failed[i] {
-				said = "failed: " + fault.Sentence(err)
+				said = "failed: " + fault.Operator(err)
 			}
 			lines[i] = strings.Join(strings.Fields(said), " ")
 		})

@@ -335,7 +335,7 @@ func (db *DB) Holds(ctx context.Context, table, probe string) error {
 		return db.Fault(ctx, err)
 	}
 	if !some {
-		return fault.ServiceDown.New("The table %s of the %s store is empty.", table, db.name).Suggest("Seed the store.")
+		return fault.ServiceDown.New("The table %s of the %s store is empty.", table, db.name).Suggest(`Run "countersign seed" for the sample company, or restore a backup.`)
 	}
 	return nil
 }

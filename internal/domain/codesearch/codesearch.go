@@ -119,6 +119,9 @@ func (s *Server) Check(ctx context.Context) (string, error) {
 		return "", err
 	}
 	said := fmt.Sprintf("%d of %d repositories are indexed", indexed, len(s.options.Repositories))
+	if indexed+len(unreadable) < len(s.options.Repositories) {
+		said += `; "countersign index" indexes the others`
+	}
 	if engine, ok := s.store.(interface {
 		Version(context.Context) (string, error)
 	}); ok {

@@ -33,7 +33,7 @@ func (s *Server) Ready(ctx context.Context) error {
 		return err
 	}
 	if !holds {
-		return fault.ServiceDown.New("The finance database holds no budgets or no invoices.")
+		return fault.ServiceDown.New("The finance database holds no budgets or no invoices.").Suggest(`Run "countersign seed" for the sample company, or restore a backup.`)
 	}
 	return nil
 }

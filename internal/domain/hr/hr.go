@@ -31,7 +31,7 @@ func (s *Server) Ready(ctx context.Context) error {
 		return err
 	}
 	if !people {
-		return fault.ServiceDown.New("The HR database holds no employees.")
+		return fault.ServiceDown.New("The HR database holds no employees.").Suggest(`Run "countersign seed" for the sample company, or restore a backup.`)
 	}
 	return nil
 }

@@ -186,7 +186,7 @@ func (m *Store) Ready(ctx context.Context) error {
 		err := c.FindOne(ctx, bson.D{}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})).Err()
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return fault.ServiceDown.New("The collection %s.%s is empty or does not exist.", c.Database().Name(), c.Name()).
-				Suggest("Check the name of the database, or seed the store.")
+				Suggest(`Check the name of the database, or run "countersign seed".`)
 		}
 		if err != nil {
 			return storeFault(ctx, err)

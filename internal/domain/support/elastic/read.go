@@ -97,13 +97,13 @@ func (e *Store) Ready(ctx context.Context) error {
 		var found hits
 		err := e.Send(ctx, search(index, probe), &found)
 		if elasticsearch.Refused(err, elasticsearch.NoIndex) {
-			return fault.ServiceDown.New("The index %s does not exist.", index).Suggest("Check the names of the indices, or seed the store.").Because(err)
+			return fault.ServiceDown.New("The index %s does not exist.", index).Suggest(`Check the names of the indices, or run "countersign seed".`).Because(err)
 		}
 		if err != nil {
 			return err
 		}
 		if len(found.Hits.Hits) == 0 {
-			return fault.ServiceDown.New("The index %s holds nothing that can be searched.", index).Suggest("Check the names of the indices, or seed the store.")
+			return fault.ServiceDown.New("The index %s holds nothing that can be searched.", index).Suggest(`Check the names of the indices, or run "countersign seed".`)
 		}
 	}
 	return nil
