@@ -104,16 +104,24 @@ type silent struct{}
 
 func (silent) Printf(context.Context, string, ...any) {}
 
-// pinged is the key that Ping writes, and how long it is kept.
+// pinged is the key that Ping writes, and how long it is kept if the rest is lost.
 const (
 	pinged     = "ping"
 	pingedLife = 10 * time.Second
 )
 
 // Ping proves that the server answers and accepts writes: one that is full, or follows
-// another, still reads. It costs one small write; callers bound how often.
+// another, still reads. It costs one small write, and leaves nothing behind; callers bound
+// how often.
 func (r *Redis) Ping(ctx context.Context) error {
-	return r.call(ctx, "ping", func(ctx context.Context) error { return r.client.Set(ctx, r.key(pinged), "", pingedLife).Err() })
+	return r.call(ctx, "ping", func(ctx context.Context) error {
+		_, err := r.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			p.Set(ctx, r.key(pinged), "", pingedLife)
+			p.Del(ctx, r.key(pinged))
+			return nil
+		})
+		return err
+	})
 }
 
 // Close ends every connection. Calls fail after it.
