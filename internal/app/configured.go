@@ -54,6 +54,7 @@ func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Co
 		return err
 	}
 	life := newLifetime()
+	life.hangups(log, conf.MCPFile != "")
 	defer func() {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()

@@ -7,7 +7,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"countersign.dev/internal/httpx"
@@ -139,6 +142,27 @@ func (l *lifetime) task(do func(context.Context) error) {
 		select {
 		case l.fail <- err:
 		default:
+		}
+	})
+}
+
+// hangups keeps SIGHUP, which asks a program to read its files again, from ending the
+// process at once and without a last event in its audit log. Only the watch of connected
+// servers has a file to read.
+func (l *lifetime) hangups(log *slog.Logger, reloads bool) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	l.run("the watch of SIGHUP", func(ctx context.Context) {
+		defer signal.Stop(signals)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-signals:
+				if !reloads {
+					log.Warn("SIGHUP is ignored: without mcp_file there is nothing to reload. Restart the process for a changed configuration")
+				}
+			}
 		}
 	})
 }

@@ -5,11 +5,48 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 )
+
+// TestHangupsEndNothing: SIGHUP is logged where there is nothing to reload.
+func TestHangupsEndNothing(t *testing.T) {
+	all := make(chan os.Signal, 1)
+	signal.Notify(all, syscall.SIGHUP) // so that the test's process survives what is tested
+	defer signal.Stop(all)
+	for reloads, want := range map[bool]string{false: "SIGHUP is ignored", true: ""} {
+		log := &firstLine{said: make(chan string, 1)}
+		life := newLifetime()
+		life.hangups(slog.New(slog.NewTextHandler(log, nil)), reloads)
+		must(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+		<-all
+		if want != "" {
+			if line := <-log.said; !strings.Contains(line, want) {
+				t.Errorf("got %q, want %q", line, want)
+			}
+		}
+		must(t, life.end(t.Context()))
+		if want == "" && len(log.said) > 0 {
+			t.Errorf("a process that reloads says %q", <-log.said)
+		}
+	}
+}
+
+// firstLine passes the first line of a log on.
+type firstLine struct{ said chan string }
+
+func (f *firstLine) Write(line []byte) (int, error) {
+	select {
+	case f.said <- string(line):
+	default:
+	}
+	return len(line), nil
+}
 
 // TestAShutdownEndsAtItsLimit: with parts that do not end, too. The error names them.
 func TestAShutdownEndsAtItsLimit(t *testing.T) {
