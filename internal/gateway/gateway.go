@@ -51,6 +51,7 @@ type Options struct {
 	Roles    []access.Role    // the widest first, as which a person's are listed; others follow by their names
 
 	Revocations Revocations // nil: nothing is revoked, and no stream ends before its token
+	Revocable   []string    // issuers whose people can be revoked; empty: those of any
 	Audit       audit.Sink  // of revocations; nil: nothing is recorded
 
 	Oversight *oversight.Service // what auditors read; nil: nothing

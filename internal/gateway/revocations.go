@@ -2,7 +2,10 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
+	"strings"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
@@ -13,9 +16,10 @@ import (
 
 // revocations ends tokens and sign-ins for auditors.
 type revocations struct {
-	list  Revocations
-	audit audit.Sink
-	body  int64 // bytes of a request's body
+	list    Revocations
+	audit   audit.Sink
+	body    int64    // bytes of a request's body
+	issuers []string // of people who can be revoked; empty: any
 }
 
 // revocation names a token, or a person at an issuer.
@@ -51,7 +55,7 @@ func (v revocations) revoke(w http.ResponseWriter, r *http.Request, p *access.Pr
 	if err != nil {
 		return err
 	}
-	if err := what.check(); err != nil {
+	if err := errors.Join(what.check(), v.known(what.Issuer)); err != nil {
 		return err
 	}
 	event := audit.Event{Kind: audit.Intent, Step: audit.RevokedPerson, Note: what.Issuer + " " + what.Subject}
@@ -71,6 +75,16 @@ func (v revocations) revoke(w http.ResponseWriter, r *http.Request, p *access.Pr
 		return err
 	}
 	return httpx.JSON(w, http.StatusOK, map[string]string{"status": result.StatusSuccess, "revoked": event.Step})
+}
+
+// known refuses an issuer that is not configured: no one has tokens of it, so nothing
+// would be revoked, and the auditor would not know.
+func (v revocations) known(issuer string) error {
+	if issuer == "" || len(v.issuers) == 0 || slices.Contains(v.issuers, issuer) {
+		return nil
+	}
+	return fault.BadRequest.New("No issuer %q is configured, so nothing was revoked.", issuer).
+		Suggest("Send the issuer exactly as it is configured: %s.", strings.Join(v.issuers, " or "))
 }
 
 func (v revocations) enlist(ctx context.Context, what revocation) error {

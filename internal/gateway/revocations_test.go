@@ -99,6 +99,7 @@ func TestOnlyAuditorsRevoke(t *testing.T) {
 		"half a person":      {auditToken, `{"issuer":"https://i"}`, 400, "BAD_REQUEST"},
 		"both":               {auditToken, `{"jti":"x","issuer":"i","sub":"s"}`, 400, "BAD_REQUEST"},
 		"a token and a half": {auditToken, `{"jti":"x","sub":"s"}`, 400, "BAD_REQUEST"},
+		"unknown issuer":     {auditToken, `{"issuer":"` + testkit.Issuer + `/","sub":"sub-alice.chen"}`, 400, "as it is configured: " + testkit.Issuer + " or https://partner.test."},
 		"too long":           {auditToken, `{"jti":"` + strings.Repeat("x", 513) + `"}`, 400, "BAD_REQUEST"},
 	} {
 		if status, body := r.read(r.send("POST", "/api/revoke", row.token, row.body)); status != row.status || !strings.Contains(body, row.code) {

@@ -101,7 +101,7 @@ func rigAt(t testing.TB, address string, change ...any) *rig {
 	}
 	host := gateway.Options{
 		Quotas:    o.Quotas,
-		PublicURL: publicURL, Issuers: []string{"https://issuer.test"}, Scopes: []string{"openid", "mcp"}, Origins: []string{"https://portal.test"}, Verify: r.verify, Sessions: sessions, Revocations: r.revocations, Audit: named{r.audit},
+		PublicURL: publicURL, Issuers: []string{"https://issuer.test"}, Scopes: []string{"openid", "mcp"}, Origins: []string{"https://portal.test"}, Verify: r.verify, Sessions: sessions, Revocations: r.revocations, Revocable: []string{testkit.Issuer, "https://partner.test"}, Audit: named{r.audit},
 		Conversations: r.conversations, Models: models{r.model}, Servers: reachable, Confirmations: r.servers,
 		Connections: live.NewConnections(redis, ring), Tickets: &session.Tickets{Ring: ring, Keys: redis},
 		Web: fstest.MapFS{"index.html": {Data: []byte(`<!doctype html>page<script type="module" src="app.js"></script><!-- given -->`)}, "app.js": {Data: []byte("//")}},

@@ -75,7 +75,7 @@ func (g *Gateway) routes() http.Handler {
 	m.HandleFunc("GET /api/confirmations/{id}", g.person(confirmations.show))
 
 	if g.o.Revocations != nil {
-		m.HandleFunc("POST /api/revoke", g.person(revocations{g.o.Revocations, g.o.Audit, g.o.Limits.Body}.revoke))
+		m.HandleFunc("POST /api/revoke", g.person(revocations{g.o.Revocations, g.o.Audit, g.o.Limits.Body, g.o.Revocable}.revoke))
 	}
 
 	if watch := g.o.Oversight; watch != nil {
