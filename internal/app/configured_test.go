@@ -88,6 +88,24 @@ func TestGatewayAndMetricsAreServedOverTLS(t *testing.T) {
 	}
 }
 
+// TestNotReadyBeforeTheIssuerWasReached: neither the gateway nor a server can check a caller
+// before.
+func TestNotReadyBeforeTheIssuerWasReached(t *testing.T) {
+	t.Parallel()
+	for process, path := range map[string]string{"gateway": "/readyz", "sales": "/ready"} {
+		r := alone(t)
+		r.run(process, func(map[string]any) {})
+		address := map[string]string{"gateway": r.gateway, "sales": r.sales}[process]
+		_ = awaited(t, address).Close()
+		resp, err := http.Get("http://" + address + path)
+		must(t, err)
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("%s: got %d, want 503", process, resp.StatusCode)
+		}
+	}
+}
+
 // TestServeSaysWhyItDoesNotStart: the operator reads whose store it is, and what its driver
 // says, without the password.
 func TestServeSaysWhyItDoesNotStart(t *testing.T) {

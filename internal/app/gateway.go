@@ -141,7 +141,7 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 	}
 	return gateway.New(gateway.Options{
 		Connections: live.NewConnections(p.redis, streams), Tickets: &session.Tickets{Ring: streams, Keys: p.redis},
-		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Scopes: clientScopes(o.scopes), Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Revocable: urlsOf(o.issuers), Audit: p.audit,
+		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Scopes: clientScopes(o.scopes), Origins: o.origins, Verify: verifier.Verify, Ready: verifier.Ready, Sessions: sessions, Revocations: p.revocations, Revocable: urlsOf(o.issuers), Audit: p.audit,
 		Oversight:     oversight.New(oversight.Options{Logs: p.auditLogs, Audit: p.audit, Heads: auditHeads{p.redis}.Newest, Servers: servers, Held: upstream.Foreign{Upstream: servers}.EachHeld, Usage: used}),
 		Roles:         widest(),
 		Conversations: conversations, Models: o.models, Usage: used, Prompts: upstream.Texts{Upstream: servers}, Servers: servers, Confirmations: servers,

@@ -30,6 +30,28 @@ func TestUnknownKeyFloodCausesOneFetch(t *testing.T) {
 	}
 }
 
+// TestReadyOnceTheKeysWereFetched: a verifier that never reached its issuer can let no one
+// in. An outage later changes nothing.
+func TestReadyOnceTheKeysWereFetched(t *testing.T) {
+	r := newHarness(t)
+	broken := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
+	r.broken = broken
+	if err := r.verifier.Ready(t.Context()); !fault.Is(err, fault.ServiceDown) {
+		t.Errorf("never reached: got %v, want SERVICE_UNAVAILABLE", err)
+	}
+	r.broken = nil
+	r.advance(2 * time.Second)
+	if err := r.verifier.Ready(t.Context()); err != nil {
+		t.Errorf("reached: got %v", err)
+	}
+	r.broken = broken
+	fetches := r.fetched()
+	r.advance(time.Minute)
+	if err := r.verifier.Ready(t.Context()); err != nil || r.fetched() != fetches {
+		t.Errorf("an outage after that: got %v, and %d fetches", err, r.fetched()-fetches)
+	}
+}
+
 func TestForgedSignaturesCauseNoFetch(t *testing.T) {
 	r := newHarness(t)
 	r.accepts(r.token())

@@ -70,6 +70,7 @@ func SignInOf(p *access.Principal) SignIn { return SignIn{p.Owner(), p.TokenID()
 // concurrent use.
 type Verifier struct {
 	issuers map[string]*issuer // by iss
+	first   *issuer            // the one that signs people in; nil: internal tokens only
 	seen    *cache[verified]
 	log     *slog.Logger
 	now     func() time.Time
@@ -121,6 +122,9 @@ func NewVerifier(configs []Config, o *Options) (*Verifier, error) {
 	if o.Internal != nil {
 		mistakes = append(mistakes, v.trustGateway(*o.Internal))
 	}
+	if len(configs) > 0 {
+		v.first = v.issuers[configs[0].URL]
+	}
 	if len(v.issuers) == 0 {
 		mistakes = append(mistakes, errors.New("auth: no issuer is configured"))
 	}
@@ -146,6 +150,20 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*access.Principal, e
 	}
 	v.seen.put(key, found)
 	return v.unrevoked(found.principal)
+}
+
+// Ready reports whether tokens of the first issuer can be verified. It fetches the keys of
+// one that was never reached; later ones are fetched as they are needed, and an outage of the
+// issuer changes nothing while those that are there are used. Other issuers may be down:
+// their people alone are kept out.
+func (v *Verifier) Ready(ctx context.Context) error {
+	if v.first == nil || v.first.keys.usable() != nil {
+		return nil
+	}
+	if v.first.keys.await(ctx); v.first.keys.usable() == nil {
+		return unreachable(errNoKeys)
+	}
+	return nil
 }
 
 // unrevoked returns the principal of a valid token unless it was revoked.

@@ -47,8 +47,9 @@ type Options struct {
 	Origins   []string // foreign origins whose pages may call with a bearer token, as browsers write them
 
 	Verify   func(ctx context.Context, token string) (*access.Principal, error)
-	Sessions *session.Service // nil: bearer tokens only
-	Roles    []access.Role    // the widest first, as which a person's are listed; others follow by their names
+	Ready    func(ctx context.Context) error // reports whether tokens can be verified; nil: always
+	Sessions *session.Service                // nil: bearer tokens only
+	Roles    []access.Role                   // the widest first, as which a person's are listed; others follow by their names
 
 	Revocations Revocations // nil: nothing is revoked, and no stream ends before its token
 	Revocable   []string    // issuers whose people can be revoked; empty: those of any

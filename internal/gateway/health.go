@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 
 	"countersign.dev/internal/gate"
@@ -14,6 +15,16 @@ func (g *Gateway) metadataOf(path string) httpx.Handler {
 
 func (g *Gateway) alive(w http.ResponseWriter, _ *http.Request) error {
 	return httpx.JSON(w, http.StatusOK, map[string]string{"status": "alive"})
+}
+
+// ready reports whether callers can be checked, and questions answered.
+func (o *Options) ready(ctx context.Context) error {
+	if o.Ready != nil {
+		if err := o.Ready(ctx); err != nil {
+			return err
+		}
+	}
+	return o.Conversations.Ready(ctx)
 }
 
 // ready reports whether questions can be answered, as yes or no, from a check at

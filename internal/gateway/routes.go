@@ -28,7 +28,7 @@ func New(o Options) (*Gateway, error) {
 	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Limits.Body = cmp.Or(o.Limits.Body, 256<<10)
-	g := &Gateway{o: o, probe: httpx.Probe{Check: o.Conversations.Ready}}
+	g := &Gateway{o: o, probe: httpx.Probe{Check: o.ready}}
 	g.errors = httpx.ErrorWriter{Write: g.writeError, Log: o.Log, Observer: o.Observer}
 	g.origins = httpx.NewOriginPolicy(o.PublicURL)
 	g.origins.Origins = o.Origins
