@@ -62,7 +62,7 @@ func (s *Set) list(ctx context.Context, one mcpfile.Server) ([]result.ToolInfo, 
 	defer adapter.Close()
 	tools, err := adapter.Tools(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("the server %s does not list its tools: %w", one.Name, err)
+		return nil, fmt.Errorf("the server %s does not list its tools: %s", one.Name, shown(err.Error())) // it may have words of the server's choice
 	}
 	return tools, nil
 }

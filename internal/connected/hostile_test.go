@@ -124,6 +124,24 @@ func TestASilentServerHoldsUpNoListing(t *testing.T) {
 }
 
 // What an operator reads before they accept a definition is all that it holds.
+// TestAProgramThatIsMissingIsNamed: its supervisor alone knows why it was not started.
+func TestAProgramThatIsMissingIsNamed(t *testing.T) {
+	folder := t.TempDir()
+	text := `{"mcpServers": {"gone": {"command": "/no/such/program"}, "ends": {"command": "/bin/sh", "args": ["-c", "echo no key >&2; exit 3"]}}}`
+	if err := os.WriteFile(filepath.Join(folder, "mcp.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set := open(t, folder, slog.New(slog.DiscardHandler))
+	for name, want := range map[string]string{
+		"gone": "its process ended: exit status 127: it could not be started: fork/exec /no/such/program: no such file or directory",
+		"ends": "its process ended: exit status 3: no key",
+	} {
+		if _, err := set.Check(t.Context(), name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
+	}
+}
+
 func TestDefinitionsAreShownToTheTerminalAsTheyAre(t *testing.T) {
 	folder := t.TempDir()
 	writeFile(t, folder, map[string]string{"dresses": fakeServer("dresses")})

@@ -73,9 +73,13 @@ func (s *Server) connect(context.Context) (*mcp.ClientSession, error) {
 	}
 	bounded, cancel := context.WithTimeout(s.life, s.o.Timeout)
 	defer cancel()
-	session, err := s.client.Connect(bounded, s.o.Connection.Transport(), nil)
+	transport := s.o.Connection.Transport()
+	session, err := s.client.Connect(bounded, transport, nil)
 	if err != nil && !s.o.Connection.Traced() {
 		s.starts.ended()
+	}
+	if process, ok := transport.(*child); ok && err != nil {
+		err = process.explain(bounded, err)
 	}
 	return session, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync/atomic"
 	"time"
@@ -30,19 +31,33 @@ const (
 )
 
 // Transport implements [Connection].
-func (s Stdio) Transport() mcp.Transport { return s }
+func (s Stdio) Transport() mcp.Transport { return &child{Stdio: s} }
 
 // Traced implements [Connection]: what a process has read is not known.
 func (s Stdio) Traced() bool { return false }
 
+// child is one process.
+type child struct {
+	Stdio
+	process *supervise.Process
+	last    atomic.Pointer[string] // line of its standard error
+}
+
 // Connect implements mcp.Transport.
-func (s Stdio) Connect(ctx context.Context) (mcp.Connection, error) {
-	process, err := supervise.Start(s.Command)
+func (c *child) Connect(ctx context.Context) (mcp.Connection, error) {
+	command := c.Command
+	command.Said = func(line string) {
+		if c.last.Store(&line); c.Command.Said != nil {
+			c.Command.Said(line)
+		}
+	}
+	process, err := supervise.Start(command)
 	if err != nil {
 		return nil, err
 	}
-	most := cmp.Or(s.MaxAnswer, defaultMaxAnswer)
-	in := input{process, cmp.Or(s.Unread, defaultUnread)}
+	c.process = process
+	most := cmp.Or(c.MaxAnswer, defaultMaxAnswer)
+	in := input{process, cmp.Or(c.Unread, defaultUnread)}
 	conn, err := (&mcp.IOTransport{
 		Reader: mcpsession.LimitLines(ctx, io.NopCloser(process.Stdout), most), Writer: in,
 		MaxLineLength: int(2 * most), // of a message that has more than one line
@@ -52,6 +67,28 @@ func (s Stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	return &written{Connection: conn, writing: make(chan struct{}, 1)}, nil
+}
+
+// explain adds to the error of a session that did not begin how its process ended, and its
+// last words: a program that is missing is known to its supervisor only.
+func (c *child) explain(ctx context.Context, err error) error {
+	if c.process == nil || ctx.Err() != nil || !errors.Is(err, mcp.ErrConnectionClosed) { // else it was ended for what it said, or did not say
+		return err
+	}
+	select {
+	case <-c.process.Done():
+	case <-ctx.Done():
+		return err
+	}
+	ended := c.process.Err()
+	switch last := c.last.Load(); {
+	case ended == nil:
+		return err
+	case last == nil:
+		return fmt.Errorf("its process ended: %w (%w)", ended, err)
+	default:
+		return fmt.Errorf("its process ended: %w: %s (%w)", ended, *last, err)
+	}
 }
 
 // input is what a process reads. Closing it ends the process and all that it
