@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
@@ -30,7 +31,7 @@ type ConfigOptions struct {
 
 func (o ConfigOptions) load(need func(*config.Config) []string) (*config.Config, error) {
 	return config.Load(o.File, o.Getenv, func(c *config.Config) []string {
-		return append(need(c), c.Tasks.RolesAmongPeople(isRole)...)
+		return slices.Concat(need(c), c.UnknownNames(domainNames()), c.Tasks.RolesAmongPeople(isRole))
 	})
 }
 

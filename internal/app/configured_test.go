@@ -26,15 +26,7 @@ import (
 // changes its configuration.
 func (r *replica) run(process string, change func(conf map[string]any)) (file string) {
 	r.t.Helper()
-	file = r.config(process, []keySet{newKeySet(r.t)})
-	text, err := os.ReadFile(file)
-	must(r.t, err)
-	var conf map[string]any
-	must(r.t, json.Unmarshal(text, &conf))
-	change(conf)
-	text, err = json.Marshal(conf)
-	must(r.t, err)
-	must(r.t, os.WriteFile(file, text, 0o600))
+	file = r.changed(process, change)
 	ctx, cancel := context.WithCancel(r.t.Context())
 	options, ended := ConfigOptions{File: file, Getenv: noVariables, Out: io.Discard, Err: io.Discard}, make(chan error, 1)
 	go func() {
@@ -48,6 +40,21 @@ func (r *replica) run(process string, change func(conf map[string]any)) (file st
 		cancel()
 		must(r.t, <-ended)
 	})
+	return file
+}
+
+// changed is the changed configuration of a process.
+func (r *replica) changed(process string, change func(conf map[string]any)) (file string) {
+	r.t.Helper()
+	file = r.config(process, []keySet{newKeySet(r.t)})
+	text, err := os.ReadFile(file)
+	must(r.t, err)
+	var conf map[string]any
+	must(r.t, json.Unmarshal(text, &conf))
+	change(conf)
+	text, err = json.Marshal(conf)
+	must(r.t, err)
+	must(r.t, os.WriteFile(file, text, 0o600))
 	return file
 }
 
@@ -88,6 +95,21 @@ func TestGatewayAndMetricsAreServedOverTLS(t *testing.T) {
 	}
 }
 
+// TestNamesOfOtherServersAreRefused: their settings would have no effect.
+func TestNamesOfOtherServersAreRefused(t *testing.T) {
+	t.Parallel()
+	r := alone(t)
+	file := r.changed("gateway", func(conf map[string]any) {
+		conf["servers"] = map[string]any{"github": map[string]any{"url": "http://127.0.0.1:1"}}
+	})
+	o := ConfigOptions{File: file, Getenv: noVariables, Out: io.Discard, Err: io.Discard}
+	for command, err := range map[string]error{"gateway": Gateway(t.Context(), o), "check": Check(t.Context(), o), "migrate": Migrate(t.Context(), o)} {
+		if err == nil || !strings.Contains(err.Error(), `there is no server "github" of ours, which are hr, finance, sales, support, tasks, codesearch.`) {
+			t.Errorf("%s: got %v", command, err)
+		}
+	}
+}
+
 // TestNotReadyBeforeTheIssuerWasReached: neither the gateway nor a server can check a caller
 // before.
 func TestNotReadyBeforeTheIssuerWasReached(t *testing.T) {
@@ -111,17 +133,11 @@ func TestNotReadyBeforeTheIssuerWasReached(t *testing.T) {
 func TestServeSaysWhyItDoesNotStart(t *testing.T) {
 	t.Parallel()
 	r := alone(t)
-	file := r.config("sales", []keySet{newKeySet(t)})
-	text, err := os.ReadFile(file)
-	must(t, err)
-	var conf map[string]any
-	must(t, json.Unmarshal(text, &conf))
-	conf["databases"] = map[string]any{"hr": map[string]any{"url": "postgres://countersign_hr:s3cret@" + freeAddress(t) + "/hr"}}
-	conf["keys"].(map[string]any)["sealing"] = map[string]any{"hr": []string{strings.Repeat("k", 32)}}
-	text, err = json.Marshal(conf)
-	must(t, err)
-	must(t, os.WriteFile(file, text, 0o600))
-	err = Serve(t.Context(), ServeOptions{ConfigOptions: ConfigOptions{File: file, Getenv: noVariables, Out: io.Discard, Err: io.Discard}, Servers: []string{"hr"}})
+	file := r.changed("sales", func(conf map[string]any) {
+		conf["databases"] = map[string]any{"hr": map[string]any{"url": "postgres://countersign_hr:s3cret@" + freeAddress(t) + "/hr"}}
+		conf["keys"].(map[string]any)["sealing"] = map[string]any{"hr": []string{strings.Repeat("k", 32)}}
+	})
+	err := Serve(t.Context(), ServeOptions{ConfigOptions: ConfigOptions{File: file, Getenv: noVariables, Out: io.Discard, Err: io.Discard}, Servers: []string{"hr"}})
 	said := fault.Sentence(err) // as the command prints it
 	if !strings.HasPrefix(said, "hr: The database cannot be reached: failed to connect to `user=countersign_hr database=hr`") || strings.Contains(said, "s3cret") || strings.Contains(said, "support") {
 		t.Errorf("got %s", said)

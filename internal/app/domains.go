@@ -97,6 +97,13 @@ func widest() []access.Role {
 // isRole reports whether a name is a role of ours.
 func isRole(name string) bool { return slices.Contains(widest(), access.Role(name)) }
 
+func domainNames() (names []string) {
+	for _, d := range domains() {
+		names = append(names, d.name)
+	}
+	return names
+}
+
 func domainNamed(name string) (domain, bool) {
 	for _, d := range domains() {
 		if d.name == name {

@@ -125,7 +125,7 @@ func newCluster(t *testing.T) *cluster {
 	t.Cleanup(func() { _ = server.Close(context.WithoutCancel(t.Context())) })
 	c.issuer = server.URL()
 	c.token = c.signedToken("carol.johnson")
-	seeding := c.replicas[0].config("seed", []keySet{newKeySet(t)})
+	seeding := c.replicas[0].config("support", []keySet{newKeySet(t)})
 	options := ConfigOptions{File: seeding, Getenv: noVariables, Out: io.Discard, Err: io.Discard}
 	must(t, Migrate(t.Context(), options))
 	must(t, Seed(t.Context(), SeedOptions{ConfigOptions: options}))
@@ -152,7 +152,7 @@ func (r *replica) config(process string, generations []keySet) string {
 	var signing, sealing []string
 	for _, g := range generations {
 		signing = append(signing, g.signing)
-		sealing = append(sealing, map[string]string{"gateway": g.gateway, "sales": g.sales, "seed": g.sales}[process])
+		sealing = append(sealing, map[string]string{"gateway": g.gateway, "sales": g.sales, "support": g.sales}[process])
 	}
 	if process == "gateway" {
 		keys["signing"] = signing

@@ -6,8 +6,10 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -73,6 +75,49 @@ type Server struct {
 	ExecuteDirectly bool `yaml:"execute_directly"`
 }
 
+// problems checks the deadlines, and that no other server has the address.
+func (s Server) problems(c *Config, name string) (problems []string) {
+	for _, deadline := range []struct {
+		key   string
+		value time.Duration
+	}{{"timeout", s.Timeout}, {"write_timeout", s.WriteTimeout}} {
+		if deadline.value < 0 {
+			problems = append(problems, fmt.Sprintf("%sservers.%s.%s must not be negative; leave it out for the default", c.line("servers", name, deadline.key), name, deadline.key))
+		}
+	}
+	for _, other := range slices.Sorted(maps.Keys(c.Servers)) {
+		if s.URL != "" && other < name && sameAddress(c.Servers[other].URL, s.URL) {
+			problems = append(problems, fmt.Sprintf("%sservers.%s.url is that of servers.%s: each server has an address of its own", c.line("servers", name, "url"), name, other))
+		}
+	}
+	return problems
+}
+
+func sameAddress(a, b string) bool {
+	return strings.EqualFold(strings.TrimSuffix(a, "/"), strings.TrimSuffix(b, "/"))
+}
+
+// UnknownNames finds names of servers that are not among the known ones, which this room
+// does not know. The gateway has a secret, too.
+func (c *Config) UnknownNames(known []string) (problems []string) {
+	check := func(section, name string, known []string) {
+		if !slices.Contains(known, name) {
+			path := append(strings.Split(section, "."), name)
+			problems = append(problems, fmt.Sprintf("%s%s.%s: there is no server %q of ours, which are %s. Connected servers are in the file that mcp_file names", c.line(path...), section, name, name, strings.Join(known, ", ")))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
+		check("servers", name, known)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Databases)) {
+		check("databases", name, known)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Keys.Sealing)) {
+		check("keys.sealing", name, slices.Concat([]string{"gateway"}, known))
+	}
+	return problems
+}
+
 // Database is the store of one domain.
 type Database struct {
 	URL      string `yaml:"url"`       // the application's login: neither owner nor superuser
@@ -100,8 +145,11 @@ func (a Audit) Logs() (paths []string) {
 	return paths
 }
 
-// problems checks that each log is named once.
+// problems checks when the log is rotated, and that each log is named once.
 func (a Audit) problems() (problems []string) {
+	if a.RotateSize < 0 || a.RotateAge < 0 {
+		problems = append(problems, "audit.rotate_size and audit.rotate_age must not be negative; leave them out to rotate by neither")
+	}
 	logs := a.Logs()
 	for i, path := range logs[1:] {
 		if a.Others[i] == "" || slices.Contains(logs[:i+1], path) {

@@ -71,13 +71,72 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 		t.Fatal("a wrong configuration was accepted")
 	}
 	for _, want := range []string{
-		`line 1: unknown key "lisen"`, `line 10: unknown key "retries"`, "line 10: the value has the wrong type",
+		`line 1: unknown key "lisen"`, `line 10: unknown key "retries"`, "line 10: servers.hr.timeout must be a duration such as 30s",
 		"line 6: the environment has no KEY", "line 7: the environment has no SECRET", "audit.path is required", "needs an audience",
 		"line 11: model was replaced by models", "limits.requests_per_second must be at least 10", "history.retain_newest must not be larger", "history.token_budget must be a number", `line 13: unknown key "speed"`, "models.default must name one",
 		"models.fast.provider is required", "models.fast: timeout, max_tokens and budget_tokens must not be negative",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in:\n%s", want, err)
+		}
+	}
+}
+
+func TestWrongTypesNameTheirKeyAndTheForm(t *testing.T) {
+	last := fmt.Sprintf("line %d: ", strings.Count(wholeConfig, "\n")+1)
+	for text, want := range map[string]string{
+		"retries: many":                           "retries must be a whole number",
+		"retry_delay: 5":                          "retry_delay must be a duration such as 30s",
+		"budgets: {price: cheap}":                 "budgets.price must be a number",
+		"tls: {proxy: maybe}":                     "tls.proxy must be true or false",
+		"proxies: 10.0.0.5":                       "proxies must be a list such as [a, b]",
+		"allowed_origins: [{a: b}]":               "allowed_origins[0] must be one text",
+		"metrics: hunter2":                        "metrics must be keys with values (key: value)",
+		"models: {fast: {max_tokens: [1]}}":       "models.fast.max_tokens must be a whole number",
+		"mcp_file: {path: hunter2}":               "mcp_file must be one text",
+		"databases: {hr: \"postgres://hunter2\"}": "databases.hr must be keys with values (key: value)",
+		"tasks: {workspaces: [{people: ann}]}":    "tasks.workspaces[0].people must be a list such as [a, b]",
+	} {
+		_, err := loadText(t, wholeConfig+text+"\n", keysFromEnvironment, ForGateway)
+		if err == nil || !strings.Contains(err.Error(), last+want+"\n") && !strings.HasSuffix(err.Error(), last+want) {
+			t.Errorf("%s: %q is missing in %v", text, want, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "wrong type")) {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+}
+
+func TestUnknownNamesOfServers(t *testing.T) {
+	text := strings.Replace(wholeConfig, "  hr: {", "  Hr: {", 1)
+	text = strings.Replace(text, `sealing: {gateway: ["${SECRET}"]`, `sealing: {gateway: ["${SECRET}"], hrr: [x]`, 1) + "databases: {github: {url: sqlite:x}}\n"
+	c, err := loadText(t, text, keysFromEnvironment, ForGateway)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(c.UnknownNames([]string{"hr", "sales"}), "\n")
+	for _, want := range []string{
+		`line 11: servers.Hr: there is no server "Hr" of ours, which are hr, sales. Connected servers are in the file that mcp_file names`,
+		`line 13: databases.github: there is no server "github"`, `line 8: keys.sealing.hrr: there is no server "hrr" of ours, which are gateway, hr, sales`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in:\n%s", want, got)
+		}
+	}
+	if strings.Count(got, "\n") != 2 {
+		t.Errorf("got:\n%s\nwant three", got)
+	}
+}
+
+// TestADuplicateKeyIsTheOnlyProblem: the rest of its mapping is still read.
+func TestADuplicateKeyIsTheOnlyProblem(t *testing.T) {
+	for text, want := range map[string]string{
+		wholeConfig + "listen: 127.0.0.1:3200\n": `line 13: the key "listen" is there already, in line 1: leave one out`,
+		strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n  url: http://localhost:3181\n", 1): `line 6: the key "url" is there already, in line 4: leave one out`,
+	} {
+		_, err := loadText(t, text, keysFromEnvironment, ForGateway)
+		if err == nil || !strings.HasSuffix(err.Error(), "is not valid:\n  "+want) {
+			t.Errorf("got %v, want only %q", err, want)
 		}
 	}
 }
@@ -258,6 +317,13 @@ func TestEachProcessHasItsOwnKeys(t *testing.T) {
 		"authority of the first":  {strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n  roles_allowed: [x]\n", 1), ForTokens, `line 6: unknown key "roles_allowed"`},
 		"pattern of domains":      {strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n  additional_issuers:\n    - {url: https://a.example, audience: x, email_domains: ['*.example']}\n", 1), ForTokens, "line 7: email_domains must be domains"},
 		"empty domain":            {strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n  additional_issuers:\n    - {url: https://a.example, audience: x, email_domains: ['']}\n", 1), ForTokens, "line 7: email_domains must be domains"},
+		"path of the address":     {strings.Replace(wholeConfig, "public_url: http://localhost:3100", "public_url: http://localhost:3100/chat", 1), ForTokens, "line 2: public_url must be a scheme and a host"},
+		"query of the address":    {strings.Replace(wholeConfig, "public_url: http://localhost:3100", "public_url: http://localhost:3100/?a=b", 1), ForTokens, "line 2: public_url must be a scheme and a host"},
+		"path of the pages":       {wholeConfig + "gateway: {public_url: http://localhost:3100/chat}\n", ForTokens, "line 13: gateway.public_url must be a scheme and a host"},
+		"negative deadline":       {strings.Replace(wholeConfig, "timeout: 5s", "timeout: -5s", 1), ForTokens, "line 11: servers.hr.timeout must not be negative"},
+		"negative for writes":     {strings.Replace(wholeConfig, "timeout: 5s", "write_timeout: -5s", 1), ForTokens, "line 11: servers.hr.write_timeout must not be negative"},
+		"one address of two":      {strings.Replace(wholeConfig, "servers:\n", "servers:\n  finance: {url: \"http://127.0.0.1:3101/\"}\n", 1), ForTokens, "line 12: servers.hr.url is that of servers.finance"},
+		"negative size":           {strings.Replace(wholeConfig, "path: /tmp/audit.jsonl", "path: /tmp/audit.jsonl, rotate_size: -1", 1), ForTokens, "audit.rotate_size and audit.rotate_age must not be negative"},
 		"log twice":               {strings.Replace(wholeConfig, "path: /tmp/audit.jsonl", "path: /tmp/audit.jsonl, others: [/tmp/hr.jsonl, /tmp/./audit.jsonl]", 1), ForTokens, "audit.others[1] must be the path"},
 		"log without a path":      {strings.Replace(wholeConfig, "path: /tmp/audit.jsonl", "path: /tmp/audit.jsonl, others: ['']", 1), ForTokens, "audit.others[0] must be the path"},
 		"half of a certificate":   {wholeConfig + "tls: {cert: x}\n", ForTokens, "line 13: tls needs both files, cert and key"},

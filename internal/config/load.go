@@ -1,13 +1,16 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -41,12 +44,15 @@ func decodeConfig(text []byte, getenv func(string) string) (*Config, []string) {
 	if c.root.Kind == 0 {
 		return c, nil
 	}
-	problems := expand(&c.root, getenv)
-	problems = append(problems, unknownKeys(&c.root, reflect.TypeFor[Config]())...)
+	problems := slices.Concat(withoutDuplicates(&c.root), expand(&c.root, getenv), unknownKeys(&c.root, reflect.TypeFor[Config]()))
+	mistyped := wrongTypes(&c.root, reflect.TypeFor[Config](), "")
+	problems = append(problems, mistyped...)
 	var wrong *yaml.TypeError
 	if err := c.root.Decode(c); errors.As(err, &wrong) {
 		for _, e := range wrong.Errors {
-			problems = append(problems, plainTypeError(e))
+			if line, _, _ := strings.Cut(e, ": "); !slices.ContainsFunc(mistyped, func(p string) bool { return strings.HasPrefix(p, line+": ") }) {
+				problems = append(problems, line+": the value has the wrong type") // the decoder's words have the value, which may be a secret
+			}
 		}
 	} else if err != nil {
 		problems = append(problems, err.Error())
@@ -54,16 +60,88 @@ func decodeConfig(text []byte, getenv func(string) string) (*Config, []string) {
 	return c, problems
 }
 
-var goType = regexp.MustCompile(` into [\w.\[\]]+$`)
-
-// plainTypeError rewrites a decoder's error without Go's types and without the
-// value, which may be a secret.
-func plainTypeError(text string) string {
-	line, _, _ := strings.Cut(text, ": ")
-	if goType.MatchString(text) {
-		return line + ": the value has the wrong type"
+// withoutDuplicates takes keys out that a mapping has already: the decoder would leave the
+// whole mapping out, and then more would be missing than is.
+func withoutDuplicates(n *yaml.Node) (problems []string) {
+	if n.Kind == yaml.MappingNode {
+		first, kept := map[string]int{}, n.Content[:0:0]
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			if line, twice := first[key.Value]; twice {
+				problems = append(problems, fmt.Sprintf("line %d: the key %q is there already, in line %d: leave one out", key.Line, key.Value, line))
+				continue
+			}
+			first[key.Value] = key.Line
+			kept = append(kept, key, n.Content[i+1])
+		}
+		n.Content = kept
 	}
-	return text
+	for _, child := range n.Content {
+		problems = append(problems, withoutDuplicates(child)...)
+	}
+	return problems
+}
+
+// wrongTypes finds values that are not of the type of their key. It repeats none: it may be
+// a secret.
+func wrongTypes(n *yaml.Node, t reflect.Type, key string) (problems []string) {
+	if n.Kind == yaml.DocumentNode {
+		return wrongTypes(n.Content[0], t, key)
+	}
+	if n.Kind == yaml.AliasNode || n.Tag == "!!null" {
+		return nil
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	within := func(name string) string { return strings.TrimPrefix(key+"."+name, ".") }
+	form := formOf(t)
+	switch {
+	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
+		for i, item := range n.Content {
+			problems = append(problems, wrongTypes(item, t.Elem(), fmt.Sprintf("%s[%d]", key, i))...)
+		}
+		return problems
+	case n.Kind == yaml.MappingNode && form == formMapping:
+		known, others := map[string]reflect.Type(nil), reflect.Type(nil)
+		if t.Kind() == reflect.Map {
+			others = t.Elem()
+		} else {
+			known, others = keysOf(t)
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			name := n.Content[i].Value
+			if of := cmp.Or(known[name], others); of != nil {
+				problems = append(problems, wrongTypes(n.Content[i+1], of, within(name))...)
+			}
+		}
+		return problems
+	case form != formMapping && n.Decode(reflect.New(t).Interface()) == nil:
+		return nil
+	}
+	return []string{fmt.Sprintf("line %d: %s must be %s", n.Line, cmp.Or(key, "the file"), form)}
+}
+
+const formMapping = "keys with values (key: value)"
+
+// formOf is what a value of a type looks like in the file.
+func formOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Map, reflect.Struct:
+		return formMapping
+	case reflect.Slice:
+		return "a list such as [a, b]"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "one text"
+	case reflect.Float64:
+		return "a number"
+	}
+	if t == reflect.TypeFor[time.Duration]() {
+		return "a duration such as 30s"
+	}
+	return "a whole number"
 }
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)

@@ -108,6 +108,18 @@ func (c *Config) foreignOrigins() (problems []string) {
 	return problems
 }
 
+// publicPaths finds public addresses of the gateway that are more than an origin: its pages
+// and the callback are at the root.
+func (c *Config) publicPaths() (problems []string) {
+	for _, a := range []address{{path: []string{"public_url"}, value: c.PublicURL}, {path: []string{"gateway", "public_url"}, value: c.Gateway.PublicURL}} {
+		u, err := url.Parse(a.value)
+		if err == nil && (strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.User != nil) {
+			problems = append(problems, c.line(a.path...)+strings.Join(a.path, ".")+" must be a scheme and a host such as https://countersign.example.com, without a path or a query: the gateway needs a host name of its own")
+		}
+	}
+	return problems
+}
+
 // badProxies finds addresses of proxies that are none, or cover every address.
 func (c *Config) badProxies() (problems []string) {
 	for i, address := range c.Proxies {

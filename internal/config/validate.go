@@ -39,11 +39,13 @@ func (c *Config) problems() (problems []string) {
 	problems = append(problems, c.plainListeners()...)
 	problems = append(problems, c.foreignOrigins()...)
 	problems = append(problems, c.badProxies()...)
+	problems = append(problems, c.publicPaths()...)
 	problems = append(problems, c.authorities()...)
 	problems = append(problems, c.Issuer.localUser(c.line("issuer", "local_user"))...)
 	problems = append(problems, c.TLS.problems(c.line("tls")+"tls")...)
 	for name, s := range c.Servers {
 		problems = append(problems, s.TLS.problems(c.line("servers", name, "tls")+"servers."+name+".tls")...)
+		problems = append(problems, s.problems(c, name)...)
 	}
 	problems = append(problems, c.modelProblems()...)
 	problems = append(problems, c.retryProblems()...)
