@@ -17,6 +17,7 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/dependency"
+	"countersign.dev/internal/storage"
 	"countersign.dev/internal/testkit"
 )
 
@@ -59,6 +60,9 @@ func TestCheckReportsEachDependency(t *testing.T) {
 		Audit: config.Audit{Path: filepath.Join(folder, "audit.jsonl")}, Redis: config.Redis{URL: "redis://" + redis.Addr()},
 		Issuer: signingIn(issuerThat(t, "", oneKey)),
 	}
+	empty, sales := config.Database{URL: "sqlite:" + filepath.Join(t.TempDir(), "empty.db")}, storage.Sales()
+	_, err := sales.Migrate(t.Context(), empty)
+	must(t, err)
 	for _, row := range []struct {
 		name string
 		well bool
@@ -92,6 +96,10 @@ func TestCheckReportsEachDependency(t *testing.T) {
 		{"no embeddings", false, "or change codesearch.embeddings", embedding(closedAddress(t))},
 		{"embeddings that fail", false, "answered with status 500", embedding(respond(t, 500, ``))},
 		{"no database", false, "data of hr failed: The database cannot be reached: failed to connect to", config.Config{Databases: map[string]config.Database{"hr": {URL: strings.Replace(closedAddress(t), "http://", "postgres://hr:s3cret@", 1) + "/hr"}}}},
+		{"nothing seeded", false, `Run "countersign seed"`, config.Config{Databases: map[string]config.Database{"sales": empty}}},
+		{"nothing indexed", false, "build the index with countersign index", config.Config{Databases: map[string]config.Database{"codesearch": {
+			URL: config.IndexScheme + t.TempDir(), Code: &config.CodeSearch{Repositories: []config.CodeRepository{{Path: t.TempDir(), Name: "app"}}},
+		}}}},
 		{"no rows", false, `data of sales failed: stat`, config.Config{Databases: map[string]config.Database{"sales": {URL: "sqlite:" + filepath.Join(folder, "sales.db")}}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

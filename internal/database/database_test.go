@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -361,6 +362,35 @@ func TestFaultsCarryNoTextOfTheServer(t *testing.T) {
 	}
 	if cause := errors.Unwrap(e); cause == nil || !strings.Contains(cause.Error(), "secret_column") {
 		t.Errorf("the cause for the log is %v", cause)
+	}
+}
+
+// TestRefusedLoginIsExplainedToOperators: what the server says of a login or a database that
+// does not exist is for who configured them, and not for callers.
+func TestRefusedLoginIsExplainedToOperators(t *testing.T) {
+	_, adminURL := open(t, nil)
+	elsewhere, err := url.Parse(adminURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere.Path = "/missing_database"
+	stranger, err := database.LoginURL(adminURL, "missing_login", "s3cret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]string{elsewhere.String(): `database "missing_database" does not exist`, stranger: `role "missing_login" does not exist`} {
+		db, err := database.Open(t.Context(), address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = database.SelfCheck(t.Context(), db, "notes")
+		db.Close()
+		if e := fault.From(err); e.Code != fault.ServiceDown || strings.Contains(e.Message+e.SuggestedAction, "missing") {
+			t.Errorf("callers read %q, %q", e.Message, e.SuggestedAction)
+		}
+		if said := fault.Operator(err); !strings.Contains(said, want) || strings.Contains(said, "s3cret") {
+			t.Errorf("operators read %q, want %q", said, want)
+		}
 	}
 }
 
