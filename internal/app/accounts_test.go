@@ -12,7 +12,6 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
-	"countersign.dev/internal/auth"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/domain/sales"
@@ -138,11 +137,11 @@ func (readable) Ready(context.Context) error { return nil }
 func TestServerThatRejectsEveryoneIsNotReady(t *testing.T) {
 	t.Parallel()
 	x := newRig(t, quota.Limits{})
-	if err := x.pl.ready(readable{}, &auth.Verifier{})(t.Context()); err != nil {
+	if err := x.pl.ready(readable{})(t.Context()); err != nil {
 		t.Errorf("a server whose callers can be checked is not ready: %v", err)
 	}
 	never := &platform{revocations: revocation.New(nil, nil)}
-	if err := never.ready(readable{}, &auth.Verifier{})(t.Context()); !fault.Is(err, fault.ServiceDown) {
+	if err := never.ready(readable{})(t.Context()); !fault.Is(err, fault.ServiceDown) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -109,18 +109,15 @@ func (p *platform) edge(d domain, server storage.Server, o domainOptions) (*mcps
 	return mcpserver.New(page.Toolbox(tools), mcpserver.Options{
 		Name: "countersign-" + d.name, Title: "Countersign: " + d.title, Version: Version(), Website: Website, Instructions: d.instructions, Scopes: clientScopes(o.scopes),
 		Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.resource(), AuthorizationServers: urlsOf(o.issuers), AllowedHosts: o.hosts, AllowedOrigins: o.origins,
-		Resources: d.resources, Ready: p.ready(server, verifier), Confirmations: tools, Show: page.Shown(tools.Confirmation), Quotas: p.quotas, Admission: p.queue, Refused: p.refused(d.name), Observer: p.metrics.Observer(d.name), Log: log,
+		Resources: d.resources, Ready: p.ready(server), Confirmations: tools, Show: page.Shown(tools.Confirmation), Quotas: p.quotas, Admission: p.queue, Refused: p.refused(d.name), Observer: p.metrics.Observer(d.name), Log: log,
 	})
 }
 
 // ready is whether a server's calls can be answered: its data can be read, and callers can
-// be checked.
-func (p *platform) ready(server storage.Server, verifier *auth.Verifier) func(context.Context) error {
+// be checked. The gateway's calls need no issuer: while it is away, a server that restarts must serve them.
+func (p *platform) ready(server storage.Server) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := p.revocations.Ready(); err != nil {
-			return err
-		}
-		if err := verifier.Ready(ctx); err != nil {
 			return err
 		}
 		return server.Ready(ctx)
