@@ -120,7 +120,7 @@ func Ordinal(word string) int {
 
 // The words behind which a month may be alone in a sentence, and a year: "may" is a verb, 2019 a number.
 var (
-	beforeMonth = strings.Fields("in before after since until by during due between and of for from my our the their")
+	beforeMonth = strings.Fields("in before after since until by during due between and of for from my our the their to")
 	beforeYear  = beforeMonth[:5]
 )
 

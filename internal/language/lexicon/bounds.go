@@ -23,6 +23,9 @@ var ends = map[string]Bounds{
 
 // Bounds reads the words around the i-th token: "over 200k", "2000 or more".
 func (x *Lexicon) Bounds(c Clause, i int) Bounds {
+	if i > 1 && c.Low(i-1) == "to" && slices.Contains([]language.Kind{language.Date, language.Number}, c.Tokens[i-2].Kind) && c.Has("from", "between") { // "from July to September"
+		return Bounds{At: i - 1, End: i + 1, Side: schema.Upper}
+	}
 	for n := min(3, i); n > 0; n-- {
 		said := strings.Join(language.Lows(c.Tokens[i-n:i]), " ")
 		for section, b := range ends {

@@ -315,7 +315,7 @@ func (b fakeFinance) reports(h *fakeHR, in financeInput) []map[string]any {
 		}
 		out = append(out, map[string]any{
 			"report_id": one.ID, "report_number": one.Number, "employee_id": one.EmployeeID, "employee_name": one.EmployeeName, "month": one.Month,
-			"title": one.Title, "status": one.Status, "total_amount": dollars(one.Total()),
+			"title": one.Title, "status": one.Status, "total_amount": dollars(one.Total()), "submitted_at": moment(one.SubmittedAt), "approved_by": known(one.ApprovedBy),
 		})
 	}
 	return out
@@ -341,9 +341,22 @@ func (b fakeFinance) invoices(in financeInput) []map[string]any {
 			"invoice_id": one.ID, "invoice_number": one.Number, "vendor_name": vendors[one.VendorID], "vendor_id": one.VendorID, "amount": amount, "currency": "USD",
 			"description": one.Description, "department": b.department(one.Department), "status": one.Status, "overdue": overdue,
 			"invoice_date": one.Date.Format(time.DateOnly), "due_date": due, "submitted_by": one.SubmittedBy,
+			"approved_by": known(one.ApprovedBy), "approved_at": moment(one.ApprovedAt),
 		})
 	}
 	return out
+}
+
+// moment is a time as a row has it, and known a text: null where there is none.
+func moment(t time.Time) any {
+	return known(strings.TrimPrefix(t.Format(time.RFC3339), "0001-01-01T00:00:00Z"))
+}
+
+func known(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
 }
 
 // TestOffice asks the whole company: what each domain's people ask, and what

@@ -243,9 +243,9 @@ func (h *fakeHR) encode(v any) json.RawMessage {
 		return json.RawMessage("[" + strings.Join(parts, ",") + "]")
 	case map[string]any:
 		var parts []string
-		for _, k := range slices.Concat([]string{"review_id", "budget_id", "invoice_id", "invoice_number", "vendor_name"}, h.keys, []string{"employee_name", "reviewer_name", "review_period", "review_date", "overall_rating", "goals_met_percentage", "comments", "next_review_due", "level", "direct_reports_count", "direct_reports", "fiscal_year", "pto_balance", "balances", "type_code", "type_name", "entitlement", "used", "available",
+		for _, k := range slices.Concat([]string{"review_id", "budget_id", "invoice_id", "invoice_number", "report_number", "vendor_name"}, h.keys, []string{"employee_name", "reviewer_name", "review_period", "review_date", "overall_rating", "goals_met_percentage", "comments", "next_review_due", "level", "direct_reports_count", "direct_reports", "fiscal_year", "pto_balance", "balances", "type_code", "type_name", "entitlement", "used", "available",
 			"quarter", "allocated_amount", "spent_amount", "remaining_amount", "utilization_pct", "status", "submitted_by", "quarters",
-			"vendor_id", "amount", "currency", "description", "overdue", "invoice_date", "due_date"}) {
+			"vendor_id", "amount", "currency", "description", "overdue", "invoice_date", "due_date", "month", "total_amount", "submitted_at", "approved_by", "approved_at"}) {
 			if field, ok := v[k]; ok {
 				name, _ := json.Marshal(k)
 				parts = append(parts, string(name)+":"+string(h.encode(field)))

@@ -250,8 +250,9 @@ type Filter struct {
 	Entity
 	Values []any
 	Also   []any
-	Named  bool // only what names a row
-	Whose  bool // not who did something with it
+	Else   []Filter // that hold for a row without a value in the column
+	Named  bool     // only what names a row
+	Whose  bool     // not who did something with it
 	Keeps  func(text string, number float64) bool
 }
 

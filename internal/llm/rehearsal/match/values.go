@@ -2,6 +2,7 @@ package match
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,11 +21,12 @@ import (
 // value fills "over 200k", "this month", or a new amount into its input.
 func (r reader) value(i int) {
 	t, b := r.Tokens[i], r.x.Bounds(r.Clause, i)
-	if b.Side == lower && r.Low(b.At) == "from" && t.Kind == language.Date && t.Span.Months > 0 && !r.x.Is(r.Low(i+1), "upto") {
+	if b.Side == lower && r.Low(b.At) == "from" && t.Kind == language.Date && t.Span.Months > 0 && !r.x.Is(r.Low(i+1), "upto") && r.Low(i+1) != "to" {
 		b.Side = none // "invoices from last quarter" are of that quarter
 	}
 	switch {
-	case t.Kind == language.Date && (r.period(t.Span) || r.days(t.Span, b)):
+	case t.Kind == language.Date && r.happened(b, inside(t.Span, b)):
+	case t.Kind == language.Date && (r.period(t.Span, b) || r.days(t.Span, b)):
 		r.take(given, b.At, b.End-b.At, 3) // which says nothing of what is asked for
 		r.Score++
 		if r.Low(b.At) == "and" && b.At > 0 && r.Tokens[b.At-1].Kind == language.Date && r.x.Bounds(r.Clause, b.At-1).Side != lower { // "this week and last week" are two questions
@@ -84,24 +86,41 @@ func (r reader) numberFor(i int, end schema.Side) *declared.Field {
 }
 
 // period fills inputs named by a period: a year, "Q1 2026", or "Q1" beside a year.
-func (r reader) period(s calendar.Span) bool {
+func (r reader) period(s calendar.Span, b lexicon.Bounds) bool {
 	unit := map[int]string{1: "month", 3: "quarter", 12: "year"}[s.Months]
 	f := r.Tool.Inputs.First(func(f *declared.Field) bool {
-		return unit != "" && f.Has(unit) && (f.IsText() || f.Is(schema.Number, schema.Choice)) && !r.taken(f)
+		return unit != "" && f.Has(unit) && (f.IsText() || f.Is(schema.Number, schema.Choice)) && (!r.taken(f) || b.Side != none && r.Args[f.Name] == nil)
 	})
 	if f == nil {
 		return false
 	}
 	written := map[string]any{"month": s.From.Format("2006-01"), "quarter": s.Quarter() + s.From.Format(" 2006"), "year": s.From.Year()}
+	if b.Side != none { // of several periods, of which the input takes one
+		return r.periods(f, unit, inside(s, b))
+	}
 	if r.Args[f.Name] = written[unit]; unit == "quarter" && f.Is(schema.Choice) { // of a year that may have an input of its own
 		r.Args[f.Name], s.Months = s.Quarter(), 12
-		r.period(s)
+		r.period(s, b)
 	}
+	return true
+}
+
+// periods keeps the rows of a list whose month or year is kept; of others it understands one only.
+func (r reader) periods(f *declared.Field, unit string, within func(string, float64) bool) bool {
+	first := map[string]string{"month": "%s-01", "year": "%s-01-01"}[unit]
+	if first == "" || !r.Tool.Lists() || r.Tool.Columns.Named(f.Name) == nil {
+		r.Negations++
+		return true
+	}
+	r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: func(text string, n float64) bool {
+		return within(fmt.Sprintf(first, cmp.Or(text, fmt.Sprint(n))), n)
+	}})
 	return true
 }
 
 // days fills the first and the last day of one thing, or the only day that the tool takes. Without such an input, or with more than one, it keeps rows by their dates.
 func (r reader) days(s calendar.Span, b lexicon.Bounds) bool {
+	within := inside(s, b)
 	if b.Beyond && b.Side == lower {
 		s.From = s.To
 	} else if b.Beyond {
@@ -113,9 +132,6 @@ func (r reader) days(s calendar.Span, b lexicon.Bounds) bool {
 		if f.Is(schema.Date) && !r.taken(f) && (b.Side == none || b.Side == f.Side) {
 			fits, last = append(fits, f), max(last, f.Side)
 		}
-	}
-	within := func(day string, _ float64) bool {
-		return (b.Side == upper || day >= s.From.Format(time.DateOnly)) && (b.Side == lower || day < s.To.Format(time.DateOnly))
 	}
 	said := func(f *declared.Field) bool {
 		return r.Any(func(stem string) bool { return stem != "from" && f.Says(stem) }) && !r.Has("dated")
@@ -184,7 +200,7 @@ func (r reader) choices() {
 				doer := r.Tool.Columns.Found(func(f *declared.Field) bool {
 					return len(f.Words) == 2 && f.Words[1] == "by" && f.Stems[r.Tokens[i].Stem]
 				}).Name
-				if e := (Entity{}); doer != "" && r.x.Is(r.Low(i-1), "self") && r.Tool.Lists() && r.reads(i, p.Words) { // "did I approve"
+				if e := (Entity{}); doer != "" && r.Low(i-1) == "i" && r.Tool.Lists() && r.reads(i, p.Words) { // "did I approve"
 					e = r.entity(i - 1)
 					e.Column = doer
 					r.Filters = append(r.Filters, Filter{Entity: e})
@@ -195,7 +211,8 @@ func (r reader) choices() {
 				if one || bound || r.x.Is(r.Low(end), "unit") { // "open ticket 4", "over 5", "our sales team"
 					continue
 				}
-				if first || r.taken(f) || by || extreme || named || happened || dated && f.Is(schema.Date) || !r.reads(i, p.Words) {
+				done := f.Is(schema.Choice) && (r.event(i) != nil || doer != "" && r.Low(end) == "by") // "approved by Ada", whatever it is by now
+				if first || r.taken(f) || by || done || extreme || named || happened || dated && f.Is(schema.Date) || !r.reads(i, p.Words) {
 					continue
 				}
 				if r.take(given, i, len(p.Words), 4); r.x.Is(r.Low(i), "sum") { // "total sales"
@@ -264,17 +281,6 @@ func (r reader) leavesTopic(i int) bool {
 		slices.Contains([]string{"that", "which", "who", "are", "is", "was", "were", "do", "does", "did", "have", "has", "since", "please", "thanks", "thx", "kindly"}, t.Low) ||
 		slices.Contains([]string{"in", "from", "by", "with"}, t.Low) && (t.Low != "in" || r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Has("location", "city") }).Name != "") && (next.Capital || next.Kind == language.Date || r.x.Is(next.Low, "self")) ||
 		t.Low == "and" && r.x.Is(next.Low, "reading", "present", "self")
-}
-
-// reads reports whether the unread words from the i-th are these, in any form.
-func (r reader) reads(i int, words []string) bool {
-	for j, w := range words {
-		isOrder := i+j == r.Order && r.Tool.Writes() // "finish task 3" says which status
-		if !isOrder && !r.free(i+j) || r.Tokens[i+j].Stem != english.Stem(w) {
-			return false
-		}
-	}
-	return len(words) > 0
 }
 
 // relation finds a word for a relation of people ("my team"), of this list or of another whose rows narrow it.

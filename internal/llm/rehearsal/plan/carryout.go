@@ -140,6 +140,10 @@ func (p *planner) list(r *match.Reading, about declared.Thing, args map[string]a
 	r.Filters = slices.DeleteFunc(r.Filters, unsaid)
 	for _, f := range r.Filters {
 		read, some := len(l.Rows), l.Rows
+		says := func(one result.Row) bool { return slices.Contains(one.Keys, f.Column) }
+		if f.Column != "" && len(some) > 0 && len(f.Else) == 0 && !slices.ContainsFunc(some, says) {
+			panic(end{none: true, text: fmt.Sprintf("I cannot tell: the %s here do not say %q.", r.Tool.Rows, speak.Label(r.Tool, f.Column))})
+		}
 		l.Rows = slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool { return !fits(p.Catalog, one, f) })
 		known := false
 		others := func(one result.Row) bool { _, mine := owner(p.Catalog, one); return !mine }
@@ -212,6 +216,8 @@ func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	switch named, mine := owner(c, one); {
 	case slices.Contains(f.Also, declared.IDIn(&declared.Tool{}, one, &declared.Field{})):
 		return true
+	case len(f.Else) > 0 && one.Values[f.Column] == nil:
+		return !slices.ContainsFunc(f.Else, func(f match.Filter) bool { return !fits(c, one, f) })
 	case f.Keeps != nil:
 		return (isNumber || one.Text(f.Column) != "" && !one.Masked(f.Column)) && f.Keeps(one.Text(f.Column), n)
 	case f.Values != nil:
