@@ -10,11 +10,20 @@ import (
 // Span is a run of days, the end excluded.
 type Span struct {
 	From, To time.Time
-	Months   int // of a calendar month, quarter or year; 0 of other spans
+	Months   int  // of a calendar month, quarter or year; 0 of other spans
+	Weekday  bool // it is the last day of a name that has come, or the next one: [Span.Next]
 }
 
 // Last is the last day.
 func (s Span) Last() time.Time { return s.To.AddDate(0, 0, -1) }
+
+// Next is the same weekday a week later, unless the span is today or no weekday alone.
+func (s Span) Next(today time.Time) Span {
+	if s.Weekday && s.From.Before(Day(today, 0).From) {
+		return Day(s.From, 7)
+	}
+	return s
+}
 
 // Quarter is that of the first day: "Q1".
 func (s Span) Quarter() string { return fmt.Sprintf("Q%d", (s.From.Month()+2)/3) }
@@ -38,5 +47,5 @@ func days(day time.Time, later, n int) Span {
 func Period(day time.Time, months, later int) Span {
 	y, m, _ := day.Date()
 	from := time.Date(y, m-(m-1)%time.Month(months)+time.Month(later*months), 1, 0, 0, 0, 0, time.UTC)
-	return Span{from, from.AddDate(0, months, 0), months}
+	return Span{From: from, To: from.AddDate(0, months, 0), Months: months}
 }

@@ -47,10 +47,20 @@ func TestSpansAreRead(t *testing.T) {
 		"end of the quarter?":   "2026-03-31 2026-03-31 18",
 		"the end of year":       "2026-12-31 2026-12-31 15",
 		"end of this week":      "2026-03-01 2026-03-01 16",
+		"Monday?":               "2026-02-23 2026-02-23 6",
+		"sunday":                "2026-03-01 2026-03-01 6",
+		"last Sunday":           "2026-02-22 2026-02-22 11",
+		"this friday":           "2026-02-27 2026-02-27 11",
+		"next Monday":           "2026-03-02 2026-03-02 11",
 	} {
 		s, n := Read(text, today)
 		if g := s.From.Format(time.DateOnly) + " " + s.Last().Format(time.DateOnly) + " " + strconv.Itoa(n); g != want {
 			t.Errorf("%q: got %s, want %s", text, g, want)
+		}
+	}
+	for text, want := range map[string]string{"Friday": "2026-03-06", "Sunday": "2026-03-01", "last Friday": "2026-02-27", "Q2": "2026-04-01"} {
+		if s, _ := Read(text, today); s.Next(today).From.Format(time.DateOnly) != want {
+			t.Errorf("the next %q is %v, want %s", text, s.Next(today), want)
 		}
 	}
 	for _, text := range []string{"31 April", "2026-13-01", "maybe", "Q5", "12", "1066", "", "quarter", "2026-03-01x", "last 0 days", "last -2 days", "past quarter"} {

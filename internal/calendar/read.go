@@ -23,6 +23,7 @@ var shapes = []*regexp.Regexp{
 	whole(`(?P<step>last|this|next) (?:fiscal )?(?P<unit>week|month|quarter|year)`),
 	whole(`(?P<step>last|past|next) (?P<n>[1-9]\d{0,2}|` + strings.Join(english.Numbers, "|") + `) (?P<units>day|week|month|year)s`),
 	whole(`(?:the )?(?P<end>end) of (?:the |this )?(?P<unit>week|month|quarter|year)`),
+	whole(`(?:(?P<step>last|this|next) )?(?P<weekday>monday|tuesday|wednesday|thursday|friday|saturday|sunday)`),
 	whole(`past (?P<units>week|month|year)`),
 	whole(`(?:` + year + `-)?(?:q(?P<q>[1-4])|(?P<rank>first|second|third|fourth) quarter)(?:(?:-| of | )(?P<of>\d{4}))?`),
 	whole(year + `-(?P<m>\d\d)-(?P<d>\d\d)`),
@@ -65,6 +66,12 @@ func span(parts map[string]string, today time.Time) Span {
 	switch {
 	case parts["day"] != "":
 		return Day(today, slices.Index([]string{"yesterday", "today", "tomorrow"}, parts["day"])-1)
+	case parts["weekday"] != "" && parts["step"] == "":
+		return named(today, parts["weekday"])
+	case parts["weekday"] != "" && step < 0: // before today
+		return Day(named(Day(today, -1).From, parts["weekday"]).From, 0)
+	case parts["weekday"] != "": // of this week, or of the next one
+		return Day(named(Week(today, step).Last(), parts["weekday"]).From, 0)
 	case parts["units"] != "" && parts["step"] == "next":
 		return Span{From: Day(today, 0).From, To: later(today, n, parts["units"])}
 	case parts["units"] != "":
@@ -87,6 +94,15 @@ func span(parts map[string]string, today time.Time) Span {
 		return Day(from, 0)
 	}
 	return Span{}
+}
+
+// named is the last day of a weekday's name, a day included.
+func named(day time.Time, weekday string) Span {
+	s := Day(day, 0)
+	for s.Weekday = true; strings.ToLower(s.From.Weekday().String()) != weekday; {
+		s.From, s.To = s.From.AddDate(0, 0, -1), s.From
+	}
+	return s
 }
 
 // later is the day after so many units of time from a day's end, before it where n is negative.
