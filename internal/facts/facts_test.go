@@ -127,6 +127,14 @@ func TestRowsAreAddedUpByValue(t *testing.T) {
 	}
 }
 
+func TestFirstRowsOfEachValue(t *testing.T) {
+	t.Parallel()
+	rows := rowsOf(t, `[{"dept":"Sales","t":"a","pay":9},{"dept":"HR","t":"b","pay":7},{"dept":"Sales","t":"c","pay":5},{"dept":"HR","t":"d","pay":7}]`)
+	if got := texts(facts.First(rows, "dept", "pay"), "t"); got != "abd" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestRowsWithMoreOfTheWordsComeFirst(t *testing.T) {
 	t.Parallel()
 	rows := rowsOf(t, `[{"name":"Retail systems"},{"name":"Health"},{"name":"Loyalty of retailers","city":"Retail Park"}]`)

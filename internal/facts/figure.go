@@ -77,6 +77,16 @@ func SortDescending(all []result.Row, key string, degrees []string) {
 	})
 }
 
+// First are the rows of each value of a column that come first, with all that have the same figure as that one.
+func First(all []result.Row, by, figure string) []result.Row {
+	first := map[string]any{}
+	return slices.DeleteFunc(slices.Clone(all), func(row result.Row) bool {
+		of := row.Text(by)
+		first[of] = cmp.Or(first[of], row.Values[figure])
+		return first[of] != row.Values[figure]
+	})
+}
+
 // Raised is the number of the field whose name shares a word with that of an input (new_salary
 // and base_salary), changed by a step or by so many per cent; nil where no field has one. Of
 // several fields it is the last one's.

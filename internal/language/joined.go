@@ -1,6 +1,9 @@
 package language
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Joint is how one vocabulary says that a sentence asks several questions.
 type Joint struct {
@@ -8,6 +11,7 @@ type Joint struct {
 	Noun  func(Token) bool         // it says of what things a question is: "employees"
 	Leads func(Token) bool         // it comes before such a noun and says nothing of the things: "show", "how many"
 	Trail func(Token) bool         // with it begins what may be meant of both: "of Acme"
+	Named func(Token) bool         // it is no word for things, but for whose they are, or which
 }
 
 const longestPhrase = 4 // a noun and what describes it
@@ -34,6 +38,9 @@ func (j Joint) Split(tokens []Token) (ways [][][]Token) {
 			continue
 		}
 		led := slices.Concat(left[:j.lead(left)], right)
+		if whose := j.Whose(left); whose != nil && !slices.ContainsFunc(right, j.Named) {
+			return append(ways, [][]Token{left, slices.Concat(left[:j.lead(left)], whose, right)})
+		}
 		rest := len(tokens)
 		for !j.Noun(tokens[rest-1]) {
 			rest--
@@ -44,6 +51,23 @@ func (j Joint) Split(tokens []Token) (ways [][][]Token) {
 		return append(ways, [][]Token{left, led})
 	}
 	return nil
+}
+
+// Whose are the words before the noun of a question by which both of two joined nouns are kept: "Ada's" of "Ada's expenses and deals".
+func (j Joint) Whose(left []Token) (whose []Token) {
+	noun := slices.IndexFunc(left, j.Noun)
+	for i := j.lead(left); i < noun; i++ {
+		if j.Named(left[i]) || i > 0 && left[i].Capital {
+			whose = append(whose, left[i])
+		}
+	}
+	return whose
+}
+
+// Shares reports whether the second of two joined questions has the name that the first one gave it.
+func (j Joint) Shares(way [][]Token) bool {
+	whose := j.Whose(way[0])
+	return whose != nil && strings.Contains(Text(way[1]), Text(whose))
 }
 
 // About is that of the questions of a sentence whose noun is a word, or nil.

@@ -14,20 +14,25 @@ var joint = Joint{
 	Noun:  func(t Token) bool { return t.Low == "deals" || t.Low == "tickets" || t.Low == "people" },
 	Leads: func(t Token) bool { return slices.Contains([]string{"show", "how", "many", "all"}, t.Low) },
 	Trail: func(t Token) bool { return t.Low == "of" || t.Low == "in" || t.Low == "about" },
+	Named: func(t Token) bool { return t.Owns || t.Low == "my" || t.Capital && t.Low != "open" },
 }
 
 func TestQuestionsAreParted(t *testing.T) {
 	for text, want := range map[string]string{
-		"who leads and list all deals":              "who leads | list all deals",
-		"who leads, and then list all deals":        "who leads | list all deals",
-		"show all deals and open tickets":           "show all deals | show all open tickets",
-		"show deals, tickets and people":            "show deals | show tickets and people",
-		"how many deals and tickets of Acme":        "how many deals of Acme | how many tickets of Acme || how many deals | how many tickets of Acme",
-		"show deals of Acme and tickets of RetMax":  "show deals of Acme | show tickets of RetMax",
-		"tickets and deals of Acme and list people": "tickets and deals of Acme | list people",
-		"open and late tickets":                     "",
-		"deals in Rome and of tickets":              "", // no phrase begins with "of"
-		"deals and the one with many words tickets": "",
+		"who leads and list all deals":               "who leads | list all deals",
+		"who leads, and then list all deals":         "who leads | list all deals",
+		"show all deals and open tickets":            "show all deals | show all open tickets",
+		"show deals, tickets and people":             "show deals | show tickets and people",
+		"how many deals and tickets of Acme":         "how many deals of Acme | how many tickets of Acme || how many deals | how many tickets of Acme",
+		"show deals of Acme and tickets of RetMax":   "show deals of Acme | show tickets of RetMax",
+		"tickets and deals of Acme and list people":  "tickets and deals of Acme | list people",
+		"open and late tickets":                      "",
+		"Ada's tickets and deals":                    "Ada's tickets | Ada's deals",
+		"show RetMax deals, open tickets and people": "show RetMax deals | show RetMax open tickets and people",
+		"my deals and Ada's tickets":                 "my deals | Ada's tickets",
+		"Open deals and tickets":                     "Open deals | tickets",
+		"deals in Rome and of tickets":               "", // no phrase begins with "of"
+		"deals and the one with many words tickets":  "",
 		"deals and":       "",
 		"and list deals":  "",
 		"list and deals":  "",

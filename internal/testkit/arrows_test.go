@@ -119,7 +119,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/rehearsal": {ours: []string{"agent", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/plan", "memo", "result", "schema/declared"}},
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
 	"internal/language":            {ours: []string{"calendar", "english"}},
-	"internal/language/lexicon":    {ours: []string{"english", "language", "schema"}, outside: []string{"go.yaml.in/yaml"}},
+	"internal/language/lexicon":    {ours: []string{"calendar", "english", "language", "schema"}, outside: []string{"go.yaml.in/yaml"}},
 	"internal/llm/rehearsal/match": {ours: []string{"agent", "calendar", "english", "language", "language/lexicon", "result", "schema", "schema/declared"}},
 	"internal/llm/rehearsal/speak": {ours: []string{"agent", "english", "facts", "language", "llm/rehearsal/match", "result", "schema/declared"}},
 	"internal/llm/rehearsal/plan":  {ours: []string{"agent", "calendar", "english", "facts", "language", "language/lexicon", "llm/rehearsal/match", "llm/rehearsal/speak", "result", "schema", "schema/declared"}},

@@ -3,7 +3,10 @@ package lexicon
 import (
 	"slices"
 	"strings"
+	"time"
 
+	"countersign.dev/internal/calendar"
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/language"
 	"countersign.dev/internal/schema"
 )
@@ -40,6 +43,33 @@ func (x *Lexicon) Bounds(c Clause, i int) Bounds {
 		}
 	}
 	return Bounds{At: i, End: i + 1}
+}
+
+// Of is a span without itself where the words say so: "after May" begins when it ends.
+func (b Bounds) Of(s calendar.Span) calendar.Span {
+	if b.Beyond && b.Side == schema.Lower {
+		s.From = s.To
+	} else if b.Beyond {
+		s.To = s.From
+	}
+	return s
+}
+
+// Keeps tells of a day whether it is in a span, or on the side of it that the words say.
+func (b Bounds) Keeps(s calendar.Span) func(day string, _ float64) bool {
+	s = b.Of(s)
+	return func(day string, _ float64) bool {
+		return (b.Side == schema.Upper || day >= s.From.Format(time.DateOnly)) && (b.Side == schema.Lower || day < s.To.Format(time.DateOnly))
+	}
+}
+
+// Dated reports whether a date follows the i-th word.
+func (x *Lexicon) Dated(c Clause, i int) bool {
+	at := i + 1
+	for at < min(i+4, len(c.Tokens)) && (slices.Contains(english.Function, c.Low(at)) || x.Is(c.Low(at), "from", "over", "upto", "under")) {
+		at++
+	}
+	return at < len(c.Tokens) && c.Tokens[at].Kind == language.Date
 }
 
 // Rebound is a question without the bounds whose place the next one takes, or that it

@@ -62,6 +62,8 @@ var usual = []struct {
 	{regexp.MustCompile(`^(?i:where (?:is|are)) (\w*[a-z][A-Z]\w*) (?i:defined|declared|implemented)\W*$`), "where is $1"},
 	{regexp.MustCompile(`(?i)^(?:(?:what|how much) (?:(?:was|am|were) i|(?:did|do|have|had) i (?:been|get|got))|(?:was|am|have|did) i(?: been| get| got)?)(?: getting)? paid\b.*$|^(?:what|how much) (?:does|did|do) (?:the company|you|they|we|my employer) pay me\b.*$`), "what is my salary"},
 	{regexp.MustCompile(`(?i)^(who (?:is|was|gets|got) (?:the )?(?:\w+ )?paid(?: \w+)?) (?:last|this) (?:year|month|quarter)\W*$`), "$1"},
+	{regexp.MustCompile(`(?i) (?:whose (?:manager|boss|supervisor) is|(?:with|having) (?:the )?(?:manager|boss|supervisor)) `), " who report to "},
+	{regexp.MustCompile(`(?i)^whose (?:manager|boss|supervisor) is `), "who reports to "},
 	{regexp.MustCompile(`(?i)^whose (?:is|was) (it|this|that|the \w+(?: \w+)?)\W*$`), "who owns $1"},
 	{regexp.MustCompile(`^(?i:is|does) ([A-Z][\w'-]+(?: [A-Z][\w'-]+)?) (?:(?:working|work|employed|based|located|sit|live) )?(?:in|at|for) (?:the )?[A-Z][\w ]*\W*$`), "who is $1"}, // whose record has the place
 	{regexp.MustCompile(`(?i)^(?:please )?(?:(?:give|show|write|get|make) )?(?:me )?(?:an? |the )?(?:short |brief |quick )?(?:summary|overview) (?:of|about|on) `), "show "},

@@ -47,8 +47,8 @@ func (x *Lexicon) IsOurs(stem string) bool {
 }
 
 // Joint is how a sentence asks several questions. ofThings reports whether a word in the plural
-// says of what things a question is.
-func (x *Lexicon) Joint(ofThings func(language.Token) bool) language.Joint {
+// says of what things a question is, and known whether it is a word of some tool.
+func (x *Lexicon) Joint(ofThings, known func(language.Token) bool) language.Joint {
 	is := func(t language.Token, sections ...string) bool {
 		return t.Kind == language.Word && x.Is(t.Low, sections...)
 	}
@@ -59,6 +59,9 @@ func (x *Lexicon) Joint(ofThings func(language.Token) bool) language.Joint {
 		},
 		Leads: func(t language.Token) bool {
 			return t.Low == "of" || t.Low != "open" && is(t, "idle", "bulk", "polite", "count", "sum") && !is(t, "place", "owner")
+		},
+		Named: func(t language.Token) bool {
+			return t.Kind == language.Code || t.Kind == language.Quoted || t.Owns || t.Low == "my" || t.Capital && t.Kind == language.Word && !known(t) && !x.Is(t.Low, "idle")
 		},
 		Trail: func(t language.Token) bool {
 			return is(t, "place", "owner") || slices.Contains([]string{"are", "is", "do", "did", "sorted", "owned", "assigned"}, t.Low)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestQuestionsOfASentenceAreParted(t *testing.T) {
-	joint := English().Joint(func(w language.Token) bool { return w.Stem == "deal" || w.Stem == "ticket" })
+	joint := English().Joint(func(w language.Token) bool { return w.Stem == "deal" || w.Stem == "ticket" }, func(language.Token) bool { return true })
 	for text, first := range map[string]string{
 		"show the deals and open tickets":        "show the deals",
 		"how many deals and tickets are there":   "how many deals are there",

@@ -85,3 +85,17 @@ func ReadsMore(tools []*Tool, list *Tool) bool {
 		return t.Head == list.Head && !t.Lists() && !t.Writes() && t.Columns.First(more) != nil
 	})
 }
+
+// Identify sets of what sort the ids among tokens are, and writes numbers as such ids: "ticket 4" is TICK-004.
+func Identify(tools []*Tool, tokens []language.Token) {
+	for i, t := range tokens {
+		for _, tool := range tools {
+			if id := tool.Inputs.First(func(f *Field) bool { return f.IsIn(tokens, i) }); id != nil {
+				text := id.Spelled(t.Text)
+				low := strings.ToLower(text)
+				tokens[i] = t.As(language.Token{Text: text, Low: low, Stem: low, Kind: language.Code, Owns: t.Owns, Sort: english.Stem(id.Noun)})
+				break
+			}
+		}
+	}
+}

@@ -40,7 +40,9 @@ func (r *Reading) name(i int) {
 	case r.waits() && (e.Self || e.owns || e.at > r.Target.at): // "Ben's team", "who reports to Ben"
 		r.Target.Entity = e
 	case e.Column != "" && r.mayFilter(e):
-		r.Filters, r.uses[e.at-2] = append(r.Filters, Filter{Entity: e}), meant
+		if r.Filters, r.uses[e.at-2] = append(r.Filters, Filter{Entity: e, Not: r.Low(e.at-3) == "not"}), meant; r.Low(e.at-3) == "not" {
+			r.take(given, e.at-3, 3, 0)
+		}
 	case e.Self && r.Tool.Own && r.Target == nil:
 	case r.Target == nil && id != nil && (!e.Self || (!r.Tool.Writes() || len(r.Args) > 0) && r.x.IsOurs(english.Stem(id.Noun))):
 		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
@@ -54,7 +56,7 @@ func (r *Reading) name(i int) {
 	default:
 		return
 	}
-	if second(r, e.at) && !r.Tool.Writes() && r.Target == nil { // "in Seattle or Austin", "in Sales and in IT" are two questions
+	if second(r, e.at) && !r.Tool.Writes() && (r.Target == nil || r.Target.Entity.at != e.at) { // "in Seattle or Austin", "in Sales and in IT" are two questions
 		r.Negations++
 	}
 	if e.Code && e.sort != "" {
@@ -90,12 +92,15 @@ func second(r *Reading, i int) bool {
 	if r.x.Is(r.Low(i), "place") {
 		i--
 	}
-	return (r.Low(i) == "and" || r.Low(i) == "or") && i > 0 && r.uses[i-1] == given
+	return (r.Low(i) == "and" || r.Low(i) == "or") && i > 0 && (r.uses[i-1] == given || r.Target != nil && r.Target.Entity.end == i)
 }
 
 // begins reports whether a value may begin at a token: at any word that nothing explains.
 func (r *Reading) begins(i int) bool {
 	t := r.Tokens[i]
+	if done := strings.HasSuffix(t.Low, "ed") || strings.HasSuffix(t.Low, "en"); done && !t.Capital && t.Kind == language.Word && r.x.Dated(r.Clause, i) { // "received in May" is no name
+		return false
+	}
 	if t.Kind != language.Word || t.Owns || r.x.Is(t.Low, "self") || t.Capital && i != r.Order {
 		return t.Kind != language.Number && t.Kind != language.Date && t.Kind != language.Mark
 	}
@@ -187,9 +192,4 @@ func (r *Reading) ofOther(e Entity) bool {
 		known := func(t *declared.Tool) bool { return t.Names(w.Stem) || behind && t.Said(w.Stem) >= declared.InColumns }
 		return w.Kind == language.Word && !w.Capital && slices.ContainsFunc(r.c.All(), known)
 	})
-}
-
-// Knows reports whether a stem is in the vocabulary of some tool.
-func (c *Catalog) Knows(stem string) bool {
-	return slices.ContainsFunc(c.All(), func(t *declared.Tool) bool { return t.Said(stem) > declared.Nowhere })
 }

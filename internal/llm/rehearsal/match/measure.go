@@ -40,6 +40,9 @@ func (r reader) measure(i int) {
 			r.take(read, i, 1, 0)
 		}
 	}
+	if slices.Contains(strings.Fields("per each every by"), r.Low(i)) && slices.Contains(strings.Fields("day week month quarter year"), r.Low(i+1)) && r.Tool.Lists() && r.Measure.By == "" && r.Measure.Kind != "sort" {
+		r.Negations++ // days are not put together to months
+	}
 	for _, kind := range lexicon.Measures {
 		n := r.x.Phrase(kind, words)
 		switch {
@@ -86,20 +89,30 @@ func (r reader) extent(end int) {
 	for at, t := range r.Tokens {
 		whose := r.x.Is(t.Low, "who")
 		each := slices.Contains([]string{"each", "per", "every", "by"}, r.Low(at-1))
-		of := r.Tool.Columns.Found(func(f *declared.Field) bool {
+		literal := func(f *declared.Field) bool { return slices.Contains(f.Words, english.Singular(t.Low)) }
+		found := r.Tool.Columns.Found(func(f *declared.Field) bool {
 			ours := f.Is(schema.Title) && !r.x.IsOurs(r.Tool.Head) && len(f.Words) > 0 && r.x.IsOurs(english.Stem(f.Words[0])) // employee_name
 			return f.Is(schema.Text, schema.Choice) && (f.Says(t.Stem) || whose && r.x.Is(append(f.Words, "")[0], "holder")) || whose && ours
-		}).Name
+		})
 		name := r.Tool.Columns.Found(func(f *declared.Field) bool {
 			return (len(f.Words) == 2 && f.Words[1] == "name" || r.x.Is(f.Name, "holder")) && f.Says(t.Stem)
 		}).Name // customer_name for "customers"
+		if name != "" && !literal(found) && literal(r.Tool.Column(name)) { // "reviewer" is of reviewer_name, and not of review_period
+			found = &declared.Field{}
+		}
+		done := map[bool]string{true: declared.DoneBy(r.Tool, english.Stem(r.Low(at+1)))}[whose]
+		of := cmp.Or(done, found.Name) // "who approved the most?"
 		switch {
+		case r.free(at) && m.OverDates() && each && r.Low(at-1) != "by" && of+name != "":
+			r.Negations++ // the last one of each
+		case whose && r.Has("most", "fewest") && done == "" && r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Has("created") && f.Also[english.Stem(r.Low(at+1))] }).Name != "":
+			r.Negations++ // who opened them is not said
 		case !r.free(at) || m.OverDates() || m.Kind == "sort":
 		case of+name != "" && each && (strings.Contains("count sum average", m.Kind) || (m.Kind == "highest" || m.Kind == "lowest") && m.Count == 1 && of != "" && !r.isAnchor(at)):
 			if m.By != "" && r.Has("and") { // "by vendor and by department" are two questions
 				r.Negations++
 			}
-			m.By, m.Of = cmp.Or(of, name), t.Low
+			m.By, m.Of, m.Each = cmp.Or(of, name), t.Low, (m.Kind == "highest" || m.Kind == "lowest") && (r.Low(at-1) != "by" || !r.Has("which")) // "which is the highest payroll by department?"
 			r.take(read, at-1, 2, 1)
 		case r.Has("most", "fewest") && (whose || r.Low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
 			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"
@@ -115,8 +128,13 @@ func (r reader) extent(end int) {
 	}
 }
 
-// topFirst has a list put the highest amounts first, if it can: one page has them.
+// topFirst has a list put the highest amounts first, if it can: one page has them. Of those in a state, the last came into it last.
 func (r reader) topFirst() {
+	for _, f := range r.Tool.Inputs {
+		if state, is := r.Args[f.Name].(string); is && f.Is(schema.Choice) && r.Measure.OverDates() && r.Measure.Column == "" {
+			r.Measure.Column = declared.Since(r.Tool, state)
+		}
+	}
 	amount := r.Tool.Amount()
 	f := r.Tool.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.Order) && slices.Contains(f.Enum, amount+"_desc") })
 	other := r.Tool.Columns.Found(func(f *declared.Field) bool {

@@ -48,18 +48,9 @@ func (c *Catalog) opens(stem string) bool {
 	return slices.ContainsFunc(c.Open, func(t *declared.Tool) bool { return t.Said(stem) >= declared.InColumns })
 }
 
-// Identify sets of what sort the ids among tokens are, and writes numbers as such ids: "ticket 4" is TICK-004.
-func (c *Catalog) Identify(tokens []language.Token) {
-	for i, t := range tokens {
-		for _, tool := range c.All() {
-			if id := tool.Inputs.First(func(f *declared.Field) bool { return f.IsIn(tokens, i) }); id != nil {
-				text := id.Spelled(t.Text)
-				low := strings.ToLower(text)
-				tokens[i] = t.As(language.Token{Text: text, Low: low, Stem: low, Kind: language.Code, Owns: t.Owns, Sort: english.Stem(id.Noun)})
-				break
-			}
-		}
-	}
+// Knows reports whether a stem is in the vocabulary of some tool.
+func (c *Catalog) Knows(stem string) bool {
+	return slices.ContainsFunc(c.All(), func(t *declared.Tool) bool { return t.Said(stem) > declared.Nowhere })
 }
 
 // Joint is how a sentence asks for several of what the tools list.
@@ -69,7 +60,7 @@ func (c *Catalog) Joint() language.Joint {
 		return slices.ContainsFunc(c.All(), func(of *declared.Tool) bool {
 			return of.Lists() && (of.Head == t.Stem || english.Stem(english.LastWord(of.Rows)) == t.Stem || ours && c.Words.IsOurs(of.Head))
 		})
-	})
+	}, func(t language.Token) bool { return c.Knows(t.Stem) })
 }
 
 // use is what a token of a question is for.
@@ -250,6 +241,7 @@ type Filter struct {
 	Entity
 	Values []any
 	Also   []any
+	Not    bool     // those that the rest of it does not keep
 	Else   []Filter // that hold for a row without a value in the column
 	Named  bool     // only what names a row
 	Whose  bool     // not who did something with it
@@ -294,6 +286,7 @@ type Measure struct {
 	Column string // the column by which the list itself puts the asked rows first, or by which they are sorted; else empty
 	By     string // the column whose equal values are added up: "our biggest customers"
 	Of     string // the question's word for that column
+	Each   bool   // the extreme of each of these values is asked for
 }
 
 // OverDates reports whether the measure needs a column of dates.

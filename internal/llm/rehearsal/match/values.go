@@ -24,11 +24,18 @@ func (r reader) value(i int) {
 	if b.Side == lower && r.Low(b.At) == "from" && t.Kind == language.Date && t.Span.Months > 0 && !r.x.Is(r.Low(i+1), "upto") && r.Low(i+1) != "to" {
 		b.Side = none // "invoices from last quarter" are of that quarter
 	}
+	if b.Side == upper && !b.Beyond || r.Has("due", "expected", "closing", "upcoming", "will") { // Friday is to come
+		t.Span = t.Span.Next(r.c.Today)
+	}
 	switch {
-	case t.Kind == language.Date && r.happened(b, inside(t.Span, b)):
+	case t.Kind == language.Date && happened(r, b, b.Keeps(t.Span)):
 	case t.Kind == language.Date && (r.period(t.Span, b) || r.days(t.Span, b)):
 		r.take(given, b.At, b.End-b.At, 3) // which says nothing of what is asked for
 		r.Score++
+		than := func(t language.Token) bool { return slices.Contains([]string{"than", "versus", "vs"}, t.Low) }
+		if r.Low(b.At-1) != "more" && slices.ContainsFunc(r.Tokens[:b.At], func(t language.Token) bool { return t.Kind == language.Date }) && slices.ContainsFunc(r.Tokens[:b.At], than) {
+			r.Negations++ // "more this year than last year"
+		}
 		if r.Low(b.At) == "and" && b.At > 0 && r.Tokens[b.At-1].Kind == language.Date && r.x.Bounds(r.Clause, b.At-1).Side != lower { // "this week and last week" are two questions
 			r.Negations++
 		}
@@ -39,6 +46,10 @@ func (r reader) value(i int) {
 
 func (r reader) number(i int, b lexicon.Bounds) {
 	t, f := r.Tokens[i], r.numberFor(i, b.Side)
+	rest := []string{"left", "remaining", "remains", "unused", "unspent", "available"}
+	if b.Side != none && r.Tool.Lists() && (t.Percent && r.Has(rest...) && r.Tool.Columns.First(func(f *declared.Field) bool { return f.Unit == "percent" && f.Has(rest...) }) == nil || slices.ContainsFunc(r.Tokens[i+1:min(i+3, len(r.Tokens))], r.c.Joint().Noun)) {
+		r.Negations++ // "less than 10% left" is no share that was used, and "more than 2 open deals" no value
+	}
 	figure := strconv.FormatFloat(t.Value, 'f', -1, 64)
 	switch {
 	case f != nil && f.Side != none && !r.Tool.Writes():
@@ -96,7 +107,7 @@ func (r reader) period(s calendar.Span, b lexicon.Bounds) bool {
 	}
 	written := map[string]any{"month": s.From.Format("2006-01"), "quarter": s.Quarter() + s.From.Format(" 2006"), "year": s.From.Year()}
 	if b.Side != none { // of several periods, of which the input takes one
-		return r.periods(f, unit, inside(s, b))
+		return periods(r, f, unit, b.Keeps(s))
 	}
 	if r.Args[f.Name] = written[unit]; unit == "quarter" && f.Is(schema.Choice) { // of a year that may have an input of its own
 		r.Args[f.Name], s.Months = s.Quarter(), 12
@@ -106,7 +117,7 @@ func (r reader) period(s calendar.Span, b lexicon.Bounds) bool {
 }
 
 // periods keeps the rows of a list whose month or year is kept; of others it understands one only.
-func (r reader) periods(f *declared.Field, unit string, within func(string, float64) bool) bool {
+func periods(r reader, f *declared.Field, unit string, within func(string, float64) bool) bool {
 	first := map[string]string{"month": "%s-01", "year": "%s-01-01"}[unit]
 	if first == "" || !r.Tool.Lists() || r.Tool.Columns.Named(f.Name) == nil {
 		r.Negations++
@@ -120,12 +131,8 @@ func (r reader) periods(f *declared.Field, unit string, within func(string, floa
 
 // days fills the first and the last day of one thing, or the only day that the tool takes. Without such an input, or with more than one, it keeps rows by their dates.
 func (r reader) days(s calendar.Span, b lexicon.Bounds) bool {
-	within := inside(s, b)
-	if b.Beyond && b.Side == lower {
-		s.From = s.To
-	} else if b.Beyond {
-		s.To = s.From
-	}
+	s = b.Of(s)
+	within := b.Keeps(s)
 	fits, last := []*declared.Field(nil), none
 	dated := r.Tool.Columns.Found(func(f *declared.Field) bool { return f.Name == r.Tool.DateColumn() && r.Any(r.Tool.Names) })
 	for _, f := range r.Tool.Inputs {
@@ -136,10 +143,17 @@ func (r reader) days(s calendar.Span, b lexicon.Bounds) bool {
 	said := func(f *declared.Field) bool {
 		return r.Any(func(stem string) bool { return stem != "from" && f.Says(stem) }) && !r.Has("dated")
 	}
+	usual := func() bool {
+		if b.Side == none && dated.Name != "" && declared.States(r.Tool, cmp.Or(map[bool]string{true: r.Low(b.At - 2)}[slices.Contains(english.Function, r.Low(b.At-1))], r.Low(b.At-1))) && !r.Any(func(s string) bool { return dated.Says(s) && !r.Tool.Anchors(s) }) { // "paid in May", of which there is no day
+			r.Negations++
+			return true
+		}
+		return r.among(schema.Date, dated.Name, within)
+	}
 	switch {
 	case len(fits) == 0 || fits[0].Base != fits[len(fits)-1].Base || b.Side != lower && fits[0].Side == lower && last != upper:
-		return r.among(schema.Date, dated.Name, within)
-	case !slices.ContainsFunc(fits, said) && !dated.Has(fits[0].Words...) && dated.Show != result.ShowDetail && r.among(schema.Date, dated.Name, within):
+		return usual()
+	case !slices.ContainsFunc(fits, said) && !dated.Has(fits[0].Words...) && dated.Show != result.ShowDetail && usual():
 		return true // "invoices of last month" are not those that were due in it
 	}
 	for _, f := range fits {
@@ -182,24 +196,22 @@ func (r reader) choices() {
 	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.States) {
 		for _, p := range f.Phrased {
 			for i := range r.Tokens {
-				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.Has("who") || r.Low(i-1) == "who" && r.Has("most", "fewest") && len(p.Words) == 1 || r.Low(i+1) == "the" && english.Plural(r.Low(i-1)), f.Is(schema.Number) && r.Has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
-				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.Low(i-1), "idle") && r.Tool.Said(r.Tokens[i-1].Stem) == declared.Nowhere                                                                                                                    // "Acme Enterprise"
+				by, extreme := r.Tool.Columns.Named(strings.Join(p.Words, "_")+"_by") != nil && r.Has("who") || r.Low(i+1) == "the" && english.Plural(r.Low(i-1)), f.Is(schema.Number) && r.Has("most", "least") // "who approved it" and "which customers open the most tickets" ask for no state
+				named := i > 1 && r.Tokens[i].Capital && r.Tokens[i-1].Capital && !r.x.Is(r.Low(i-1), "idle") && r.Tool.Said(r.Tokens[i-1].Stem) == declared.Nowhere                                             // "Acme Enterprise"
 				state := strings.HasSuffix(strings.Join(p.Words, " "), "ed") && !strings.HasSuffix(r.Low(i), "ed")
 				happened := f.Is(schema.Choice) && r.Tool.Columns.Found(func(f *declared.Field) bool {
 					return f.Is(schema.Date) && (dated && slices.Contains(f.Synonyms, r.Low(i)) || state && !r.Has("did") && r.Low(i) != "" && f.Also[r.Tokens[i].Stem])
 				}).Name != "" // "opened this week", "what closes next"
-				if f.Is(schema.Choice) && r.taken(f) && (r.Low(i-1) == "and" || r.Low(i-1) == "or") && r.reads(i, p.Words) {
+				end := i + len(p.Words)
+				if and := []string{"and", "or"}; f.Is(schema.Choice) && r.taken(f) && (slices.Contains(and, r.Low(i-1)) || slices.Contains(and, r.Low(end))) && r.reads(i, p.Words) && !either(r, f, p, i) {
 					r.Negations++ // "high and critical tickets" are two questions
 				}
 				if dated && f.Is(schema.Date) && len(p.Words) > 2 && r.reads(i, p.Words) { // "do I have to do today"
 					r.take(read, i, len(p.Words), 2)
 				}
 				first := f.Is(schema.Order) && r.Has("ascending", "asc") || f.Is(schema.Order) && r.x.Is(r.Low(i), lexicon.Measures...) && r.isAnchor(i+1) && !english.Plural(r.Low(i+1)) // "the latest deal"
-				end := i + len(p.Words)
 				bound := r.x.Is(r.Low(i), "over", "under") && end < len(r.Tokens) && r.Tokens[end].Kind != language.Mark
-				doer := r.Tool.Columns.Found(func(f *declared.Field) bool {
-					return len(f.Words) == 2 && f.Words[1] == "by" && f.Stems[r.Tokens[i].Stem]
-				}).Name
+				doer := declared.DoneBy(r.Tool, r.Tokens[i].Stem)
 				if e := (Entity{}); doer != "" && r.Low(i-1) == "i" && r.Tool.Lists() && r.reads(i, p.Words) { // "did I approve"
 					e = r.entity(i - 1)
 					e.Column = doer
@@ -208,10 +220,10 @@ func (r reader) choices() {
 					continue
 				}
 				one := r.x.Is(r.Low(i), "present") && i == r.Order && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Sort != "" })
-				if one || bound || r.x.Is(r.Low(end), "unit") { // "open ticket 4", "over 5", "our sales team"
+				if one || bound || r.x.Is(r.Low(end), "unit") || strings.HasPrefix(strings.Join(p.Words, " "), "not ") && (r.Low(end) == "to" || r.Low(end) == "by") { // "open ticket 4", "over 5", "our sales team", "not assigned to Ada"
 					continue
 				}
-				done := f.Is(schema.Choice) && (r.event(i) != nil || doer != "" && r.Low(end) == "by") // "approved by Ada", whatever it is by now
+				done := f.Is(schema.Choice) && (event(r, i) != nil || doer != "" && r.Low(end) == "by") // "approved by Ada", whatever it is by now
 				if first || r.taken(f) || by || done || extreme || named || happened || dated && f.Is(schema.Date) || !r.reads(i, p.Words) {
 					continue
 				}
@@ -238,6 +250,18 @@ func (r reader) choices() {
 	}
 }
 
+// either keeps the rows with one of two states, "open and in progress", which words of several for one value join.
+func either(r reader, f *declared.Field, p result.Phrase, i int) bool {
+	was, column := r.Args[f.Name], r.Tool.Columns.Found(func(c *declared.Field) bool { return c.Name == f.Name })
+	if values := append([]any{was}, p.Values...); len(p.Values) == 1 && len(p.Words)+len(english.Words(fmt.Sprint(was))) > 2 && slices.Contains(column.Enum, fmt.Sprint(was)) && slices.Contains(column.Enum, fmt.Sprint(p.Values[0])) {
+		delete(r.Args, f.Name)
+		r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: values})
+		r.take(given, i, len(p.Words), 4)
+		return true
+	}
+	return false
+}
+
 // topic takes all of the text behind "tickets about" as what is searched for, whatever else its words mean. A list is not meant where another one of the same things can be searched for several words.
 func (r reader) topic(i int) {
 	with := r.Low(i) == "with" && r.Low(i+1) != "" && !r.Tokens[i+1].Capital && r.uses[i+1] == unread && r.Tool.Said(r.Tokens[i+1].Stem) == declared.Nowhere && r.x.MayBeValue(r.Low(i+1)) && !r.x.Is(r.Low(i+1), "idle") && r.Tool.Lists()
@@ -262,6 +286,9 @@ func (r reader) topic(i int) {
 	text := strings.Join(words, " ")
 	if text == "" {
 		return
+	}
+	if slices.ContainsFunc(r.Tokens[i:end], func(t language.Token) bool { return t.Low == "or" }) {
+		r.Negations++ // of two texts, which are looked for together
 	}
 	if f != nil {
 		r.Args[f.Name], r.Topic = text, true

@@ -33,6 +33,8 @@ func (c *Catalog) Read(t *declared.Tool, clause lexicon.Clause) *Reading {
 	self := func(s string) bool { return r.x.Stems["self"][s] }
 	others := clause.Bulk && clause.Any(anyone) || clause.Has("they", "them", "their", "he", "him", "his", "she", "her")
 	switch {
+	case !t.Writes() && !t.Lists() && clause.Has("who", "which") && clause.Has("most", "fewest"): // of all, of which one tells nothing
+		return nil
 	case r.Negations > 0, len(r.left(unread)) > 0, r.waits(), ofMany, noun, r.Vague && !presents,
 		t.Writes() && (reader{r}.ofAnother() || clause.Has("them", "those", "these")), // of which several were shown
 		others && t.Own && r.Target == nil && !clause.Any(self),                       // of whom one's own record tells nothing
@@ -137,6 +139,7 @@ func (r reader) word(i int) {
 	case weight > 0 && lexicon.Doers.MatchString(r.Low(i+1)) && !r.x.IsOurs(r.Tool.Head) && r.Tool.Said(r.Tokens[i+1].Stem) < declared.InColumns && (i == 0 || r.x.Is(r.Low(i-1), "idle", "bulk")): // "account executives" are people
 	case r.Tool.Lists() && r.x.IsOurs(r.Tool.Head) && lexicon.Doers.MatchString(t.Low) && !r.x.Is(t.Low, "idle") && weight < declared.InColumns.Weight(): // "all engineers" are people
 		r.Score, r.anchored, r.Strong = r.Score+declared.InSynonym.Weight(), true, true
+	case t.Low == "one" && r.x.Is(r.Low(i-2)+" "+r.Low(i-1), "over", "under", "from", "upto"): // "more than one" is a number of something
 	case topic, isLocated(r, i), r.Low(i-1) == "and" && r.Low(i+1) == "" && r.x.Is(t.Low, "reading", "present"), another && r.Tool.Columns.Named(t.Low+"_"+r.Low(i+1)) == nil:
 	case t.Low == "date" && r.Low(i-1) == "by" && !slices.Contains(language.Lows(r.Tokens[:i-1]), "by") && r.Measure.Kind == "sort" && r.Tool.DateColumn() != "":
 		r.Measure.Kind, r.uses[i] = map[bool]string{true: "oldest", false: "newest"}[r.Has("ascending", "asc")], read
@@ -148,7 +151,7 @@ func (r reader) word(i int) {
 	case t.Low == "open" && i == r.Order && r.Tool.Lists() && r.isAnchor(i+1) && english.Plural(r.Low(i+1)): // which no row of it is
 	case t.Low == "it" && (t.Text == "IT" || r.isAnchor(i+1)): // a department
 	case slices.Contains([]string{"they", "them", "its", "their"}, t.Low) && !r.anchored: // of whom nothing was said before
-	case t.Low == "as" && r.Low(i+1) == "a" && !r.Tool.Writes(): // "who has Ada as a manager?" turns the question round
+	case t.Low == "as" && (r.Low(i+1) == "a" || r.x.Is(r.Low(i+1), "superior")) && !r.Tool.Writes(): // "who has Ada as a manager?" turns the question round
 		r.Negations++
 	case r.x.Is(t.Low, "idle"), t.Owns && r.x.Is(t.Low, "bulk"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":
 		r.uses[i] = read

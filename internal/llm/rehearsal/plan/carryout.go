@@ -132,7 +132,7 @@ func (p *planner) list(r *match.Reading, about declared.Thing, args map[string]a
 		r.Filters[i].Also = calledSo(p, r.Tool, f, args)
 	}
 	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return f.Also == nil && p.passes(r.Tool, f, args) })
-	one := (r.Measure.Kind == "" || r.Measure.Column != "" && r.Measure.By == "" && r.Measure.Kind != "sort") && len(r.Filters) == 0 && r.Skip < 50
+	one := (r.Measure.Kind == "" || r.Measure.Column != "" && r.Measure.By == "" && r.Measure.Kind != "sort" && !r.Measure.OverDates()) && len(r.Filters) == 0 && r.Skip < 50
 	l := p.fetchPages(r.Tool, args, map[bool]int{true: 1, false: maxPages}[one])
 	named := slices.ContainsFunc(l.Rows, func(one result.Row) bool { named, _ := owner(p.Catalog, one); return named })
 	unsaid := func(f match.Filter) bool { return f.Self && f.Column == "" && !named }
@@ -214,6 +214,9 @@ func (p *planner) passes(t *declared.Tool, f match.Filter, args map[string]any) 
 func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	n, isNumber := one.Number(f.Column)
 	switch named, mine := owner(c, one); {
+	case f.Not:
+		f.Not = false
+		return !fits(c, one, f)
 	case slices.Contains(f.Also, declared.IDIn(&declared.Tool{}, one, &declared.Field{})):
 		return true
 	case len(f.Else) > 0 && one.Values[f.Column] == nil:

@@ -103,7 +103,7 @@ func (p *planner) read(messages []agent.Message) {
 // opensAnew reports whether an answer to a question of ours is another question or order.
 func opensAnew(p *planner, answer string) bool {
 	tokens := language.Read(answer, p.Today)
-	p.Identify(tokens)
+	declared.Identify(p.All(), tokens)
 	clause, plans := p.Words.Clause(tokens, ""), p.parts(tokens, " ? . ; ! ")
 	return clause.Asks || p.Words.Is(clause.Verb, "present") || len(plans) > 0 && plans[0][0].OpensAnew(p.Words)
 }

@@ -100,6 +100,11 @@ func joined(p *planner, words []language.Token) string {
 			return text
 		}
 	}
+	for _, way := range ways { // one of them is not understood with the name that both have
+		if len(p.reads) == 0 && p.Joint().Shares(way) {
+			panic(end{none: true, vague: true, text: decline(p.Catalog, words)})
+		}
+	}
 	return ""
 }
 
@@ -174,7 +179,7 @@ func (p *planner) tokens(words []language.Token) []language.Token {
 			tokens[i] = language.Token{Text: named, Kind: map[bool]language.Kind{true: language.Code, false: language.Quoted}[strings.Contains(named, "-") && !strings.Contains(named, " ")], Owns: t.Owns || p.Words.Is(t.Low, "possessive")}
 		}
 	}
-	p.Identify(tokens)
+	declared.Identify(p.All(), tokens)
 	return tokens
 }
 
@@ -261,6 +266,10 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 		}
 		c, n := p.choose(part, ""), len(plans)
 		if len(c) == 0 || n == most || n > 0 && plans[n-1][0].Tool.Writes() && !c[0].OpensAnew(p.Words) {
+			return nil
+		}
+		owned := n > 0 && slices.ContainsFunc(plans[0][0].Tokens, func(t language.Token) bool { return t.Owns })
+		if r := c[0]; owned && !r.OpensAnew(p.Words) && r.Tool.Lists() && len(r.Said())+len(r.Filters) == 0 && r.Target == nil { // "Ada's budget and invoices"
 			return nil
 		}
 		plans = append(plans, c)

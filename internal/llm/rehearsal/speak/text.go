@@ -98,10 +98,14 @@ func One(r *match.Reading, about declared.Thing, a *Answer) string {
 		return len(slices.DeleteFunc(words, func(w string) bool { return !r.Asked[english.Stem(w)] || r.Tool.Names(english.Stem(w)) }))
 	}
 	inner := slices.SortedStableFunc(slices.Values(result.RowsWithin(data)), func(a, b result.Row) int { return named(b) - named(a) }) // "how many sick days do I have": one of its inner rows
-	for _, one := range inner[:min(1, len(inner))] {
+	var parts []string                                                                                                                 // "vacation and sick days" are two
+	for _, one := range inner[:min(len(inner), map[bool]int{true: len(inner), false: 1}[r.Has("and", "or")])] {
 		if key := cmp.Or(askedField(r, one), r.Tool.Amount()); named(one) > 0 && one.Values[key] != nil {
-			return fmt.Sprintf("%s %s: %s %s.", whose, result.Markdown(facts.Name(one)), r.Tool.Meta(key).Said(key, one), Label(r.Tool, key))
+			parts = append(parts, fmt.Sprintf("%s %s: %s %s.", whose, result.Markdown(facts.Name(one)), r.Tool.Meta(key).Said(key, one), Label(r.Tool, key)))
 		}
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "\n\n")
 	}
 	return field(r, whose, name, data)
 }
@@ -253,6 +257,12 @@ func measured(r *match.Reading, which string, l *Answer) string {
 	})
 	if adds := adding[r.Measure.Kind] != "" || r.Measure.Kind == "compare"; adds && r.Measure.By != "currency" && mixes(r.Tool, rows, key) {
 		return "I cannot add these " + r.Tool.Rows + " up: they are in several currencies." + lines(r, rows, key)
+	}
+	if r.Measure.Each {
+		if facts.SortDescending(rows, key, r.Tool.Column(key).Enum); r.Measure.Kind == "lowest" {
+			slices.Reverse(rows)
+		}
+		return fmt.Sprintf("The %s %s of each %s%s:", r.Measure.Kind, Label(r.Tool, key), r.Measure.Of, which) + lines(r, facts.First(rows, r.Measure.By, key), r.Measure.By, key)
 	}
 	if r.Measure.By != "" {
 		which += map[bool]string{true: ", over " + english.Count(len(rows), r.Tool.Rows)}[key != r.Tool.Rows]
