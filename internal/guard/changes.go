@@ -191,7 +191,7 @@ func reportedByAssistant(s string, wanted bool, e Evidence) bool {
 		return false
 	}
 	word, rest := s[m[2]:m[3]], s[m[4]:m[5]]
-	if nothingDone.MatchString(rest) {
+	if nothingDone.MatchString(rest) || strings.HasSuffix(s[:m[0]], "(") && strings.HasPrefix(rest, ")") && strings.Contains(strings.ToLower(e.Question), s[m[0]:m[3]]) { // "3 invoices (I approved)" has the person's words
 		return false
 	}
 	if classOf[word] == "close" && !wanted && deals.MatchString(rest) || relative.MatchString(s[:m[0]]) && afterRelative.MatchString(rest) {
