@@ -63,6 +63,11 @@ func TestSpansAreRead(t *testing.T) {
 			t.Errorf("the next %q is %v, want %s", text, s.Next(today), want)
 		}
 	}
+	for text, want := range map[string]string{"2025-03": "2025-03-01", "1999": "1999-01-01", "2025-03-04": "2025-03-04"} {
+		if got := First(text); got != want {
+			t.Errorf("%s begins on %s", text, got)
+		}
+	}
 	for _, text := range []string{"31 April", "2026-13-01", "maybe", "Q5", "12", "1066", "", "quarter", "2026-03-01x", "last 0 days", "last -2 days", "past quarter"} {
 		if s, n := Read(text, today); n != 0 {
 			t.Errorf("%q: got %v", text, s)

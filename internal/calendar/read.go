@@ -119,6 +119,9 @@ func later(day time.Time, n int, unit string) time.Time {
 	}
 }
 
+// First is the first day of a month or a year that is written like 2026-03 or 2026.
+func First(period string) string { return period + "2026-01-01"[min(len(period), len("2026-01-01")):] }
+
 // monthOf reads a month's number, or its name.
 func monthOf(text string) int {
 	return cmp.Or(Ordinal(text), (4+strings.Index("jan feb mar apr may jun jul aug sep oct nov dec", text[:min(3, len(text))]))/4)

@@ -88,6 +88,32 @@ func Kept(said string) (ask, which string) {
 	return cmp.Or(m[1], m[3], m[5], "which"), cmp.Or(m[2], m[4], m[6], m[7])
 }
 
+var someOf = regexp.MustCompile(`(?i)^(?:and |so |but )?how many (?:(?:of them )?(?:are|were) ([^?!.]+)|(?:of them )?((?:in|at|from) [^?!.]+))\W*$`)
+
+// CountsSome is which of the rows that were shown a question counts: "how many of them are open?",
+// "and how many in Paris?"; empty where it does not.
+func CountsSome(said string) string {
+	m := someOf.FindStringSubmatch(said)
+	if m == nil || strings.HasPrefix(m[1], "there") {
+		return ""
+	}
+	return cmp.Or(m[1], m[2])
+}
+
+// Another is a question with other words for its things in the place of those that it has: of
+// "how many red cars has Ada?" with "blue cars"; empty where it has none.
+func (x *Lexicon) Another(question string, words []string) string {
+	if len(words) != 2 || x.Is(words[0], "idle", "self", "count") {
+		return ""
+	}
+	thing := regexp.MustCompile(`(?i)\b([a-z]+) ` + regexp.QuoteMeta(words[1]) + `\b`)
+	was := thing.FindStringSubmatch(question)
+	if was == nil || was[1] != "open" && x.Is(strings.ToLower(was[1]), "idle", "self", "count", "bulk") {
+		return ""
+	}
+	return strings.Replace(question, was[0], strings.Join(words, " "), 1)
+}
+
 // Keeps reports whether a question keeps some of what was shown.
 func Keeps(said string) bool {
 	_, which := Kept(said)

@@ -1,6 +1,7 @@
 package lexicon
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -139,6 +140,20 @@ func TestABoundTakesThePlaceOfAnother(t *testing.T) {
 		x := English()
 		if got := language.Text(x.Rebound(language.Read(question, time.Time{}), language.Read("under 50", time.Time{}))); got != want {
 			t.Errorf("%q: got %q, want %q", question, got, want)
+		}
+	}
+}
+
+func TestQuestionsGoOnWithOthers(t *testing.T) {
+	x := English()
+	for words, want := range map[string]string{"blue cars": "how many blue cars has Ada?", "my cars": "", "cars": "", "red boats": ""} {
+		if got := x.Another("how many red cars has Ada?", strings.Fields(words)); got != want {
+			t.Errorf("%s: %q, want %q", words, got, want)
+		}
+	}
+	for said, want := range map[string]string{"how many of them are open?": "open", "and how many in Paris?": "in Paris", "how many are there?": "", "how many cars are open?": ""} {
+		if got := CountsSome(said); got != want {
+			t.Errorf("%s: %q, want %q", said, got, want)
 		}
 	}
 }

@@ -97,11 +97,8 @@ func (r reader) extent(end int) {
 		name := r.Tool.Columns.Found(func(f *declared.Field) bool {
 			return (len(f.Words) == 2 && f.Words[1] == "name" || r.x.Is(f.Name, "holder")) && f.Says(t.Stem)
 		}).Name // customer_name for "customers"
-		if name != "" && !literal(found) && literal(r.Tool.Column(name)) { // "reviewer" is of reviewer_name, and not of review_period
-			found = &declared.Field{}
-		}
-		done := map[bool]string{true: declared.DoneBy(r.Tool, english.Stem(r.Low(at+1)))}[whose]
-		of := cmp.Or(done, found.Name) // "who approved the most?"
+		done := map[bool]string{true: declared.DoneBy(r.Tool, english.Stem(r.Low(at+1)))}[whose]                              // "who approved the most?"
+		of := cmp.Or(done, map[bool]string{false: found.Name}[name != "" && !literal(found) && literal(r.Tool.Column(name))]) // "reviewer" is of reviewer_name, and not of review_period
 		switch {
 		case r.free(at) && m.OverDates() && each && r.Low(at-1) != "by" && of+name != "":
 			r.Negations++ // the last one of each
@@ -116,7 +113,9 @@ func (r reader) extent(end int) {
 			r.take(read, at-1, 2, 1)
 		case r.Has("most", "fewest") && (whose || r.Low(at-1) == "which") && of+name != "" && !r.isAnchor(at) && (slices.ContainsFunc(r.Tokens, named) || slices.Contains(r.uses, given)):
 			m.By, m.Of, m.Count = cmp.Or(of, name), "of them", 1 // "which department has the most invoices?"
-			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool { return named(t) && english.Plural(t.Low) }) && !r.Any(r.Tool.Column(r.Tool.Amount()).Says)]
+			m.Column = map[bool]string{true: r.Tool.Rows}[slices.ContainsFunc(r.Tokens[end:], func(t language.Token) bool {
+				return named(t) && english.Plural(t.Low) || t.Low == "people" && r.OfPeople()
+			}) && !r.Any(r.Tool.Column(r.Tool.Amount()).Says)]
 			r.take(read, at, 1, 4)
 		case m.Kind != "count" && m.Kind != "compare" && result.IsAmount(r.Tool.Amount()) && name != "" && (english.Plural(t.Low) || r.Low(at+1) == "") && !r.isAnchor(at) && (!r.isAnchor(end) || at == end+1):
 			m.By, m.Of, m.Count = name, t.Low, map[bool]int{true: m.Count, false: 1}[english.Plural(t.Low)]

@@ -107,25 +107,17 @@ func (r reader) period(s calendar.Span, b lexicon.Bounds) bool {
 	}
 	written := map[string]any{"month": s.From.Format("2006-01"), "quarter": s.Quarter() + s.From.Format(" 2006"), "year": s.From.Year()}
 	if b.Side != none { // of several periods, of which the input takes one
-		return periods(r, f, unit, b.Keeps(s))
+		if within := b.Keeps(s); unit == "quarter" || !r.Tool.Lists() || r.Tool.Columns.Named(f.Name) == nil {
+			r.Negations++
+		} else {
+			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: func(text string, n float64) bool { return within(calendar.First(cmp.Or(text, fmt.Sprint(n))), n) }})
+		}
+		return true
 	}
 	if r.Args[f.Name] = written[unit]; unit == "quarter" && f.Is(schema.Choice) { // of a year that may have an input of its own
 		r.Args[f.Name], s.Months = s.Quarter(), 12
 		r.period(s, b)
 	}
-	return true
-}
-
-// periods keeps the rows of a list whose month or year is kept; of others it understands one only.
-func periods(r reader, f *declared.Field, unit string, within func(string, float64) bool) bool {
-	first := map[string]string{"month": "%s-01", "year": "%s-01-01"}[unit]
-	if first == "" || !r.Tool.Lists() || r.Tool.Columns.Named(f.Name) == nil {
-		r.Negations++
-		return true
-	}
-	r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: func(text string, n float64) bool {
-		return within(fmt.Sprintf(first, cmp.Or(text, fmt.Sprint(n))), n)
-	}})
 	return true
 }
 
@@ -203,8 +195,8 @@ func (r reader) choices() {
 					return f.Is(schema.Date) && (dated && slices.Contains(f.Synonyms, r.Low(i)) || state && !r.Has("did") && r.Low(i) != "" && f.Also[r.Tokens[i].Stem])
 				}).Name != "" // "opened this week", "what closes next"
 				end := i + len(p.Words)
-				if and := []string{"and", "or"}; f.Is(schema.Choice) && r.taken(f) && (slices.Contains(and, r.Low(i-1)) || slices.Contains(and, r.Low(end))) && r.reads(i, p.Words) && !either(r, f, p, i) {
-					r.Negations++ // "high and critical tickets" are two questions
+				if f.Is(schema.Choice) && r.taken(f) && !happened && r.reads(i, p.Words) {
+					besides(r, f, p, i)
 				}
 				if dated && f.Is(schema.Date) && len(p.Words) > 2 && r.reads(i, p.Words) { // "do I have to do today"
 					r.take(read, i, len(p.Words), 2)
@@ -237,7 +229,7 @@ func (r reader) choices() {
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: other})
 				case f.Is(schema.Date): // what is due today is not overdue
 					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, r.c.Today.AddDate(0, 0, map[bool]int{true: -1}[p.Values[0] == "yesterday"]).Format(time.DateOnly)
-				case slices.Contains([]string{"is", "was", "has", "did"}, r.Low(0)) && r.Low(1) != "there" && i+len(p.Words) == len(language.Lows(r.Tokens)):
+				case slices.Contains([]string{"is", "was", "has", "did"}, r.Low(0)) && r.Low(1) != "there" && r.Low(1) != "any" && i+len(p.Words) == len(language.Lows(r.Tokens)):
 					r.take(meant, i, len(p.Words), 0)
 					r.Asked[english.Stem(f.Words[0])] = true // "is the order paid?" asks for its state, of whatever state it is
 				case len(p.Values) == 1 && r.Tool.Inputs.Named(f.Name) == f:
@@ -250,16 +242,24 @@ func (r reader) choices() {
 	}
 }
 
-// either keeps the rows with one of two states, "open and in progress", which words of several for one value join.
-func either(r reader, f *declared.Field, p result.Phrase, i int) bool {
-	was, column := r.Args[f.Name], r.Tool.Columns.Found(func(c *declared.Field) bool { return c.Name == f.Name })
-	if values := append([]any{was}, p.Values...); len(p.Values) == 1 && len(p.Words)+len(english.Words(fmt.Sprint(was))) > 2 && slices.Contains(column.Enum, fmt.Sprint(was)) && slices.Contains(column.Enum, fmt.Sprint(p.Values[0])) {
-		delete(r.Args, f.Name)
-		r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: values})
-		r.take(given, i, len(p.Words), 4)
-		return true
+// besides reads a second state of an input. It keeps the rows with one of two that words join, "open and in progress", of which one has several words: others are two questions, and no row has two without such a word.
+func besides(r reader, f *declared.Field, p result.Phrase, i int) {
+	was, and, enum := []any{r.Args[f.Name]}, []string{"and", "or"}, r.Tool.Column(f.Name).Enum
+	for _, by := range r.Filters {
+		if by.Column == f.Name && by.Values != nil {
+			was = by.Values
+		}
 	}
-	return false
+	stored := !slices.ContainsFunc(slices.Concat(was, p.Values), func(v any) bool { return !slices.Contains(enum, fmt.Sprint(v)) })
+	switch joined := slices.Contains(and, r.Low(i-1)) || slices.Contains(and, r.Low(i+len(p.Words))); {
+	case slices.Contains(was, p.Values[0]):
+	case joined && stored && r.Args[f.Name] != nil && len(p.Values) == 1 && len(p.Words)+len(english.Words(fmt.Sprint(was[0]))) > 2:
+		delete(r.Args, f.Name)
+		r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: append(was, p.Values...)})
+		r.take(given, i, len(p.Words), 4)
+	case joined || stored:
+		r.Negations++
+	}
 }
 
 // topic takes all of the text behind "tickets about" as what is searched for, whatever else its words mean. A list is not meant where another one of the same things can be searched for several words.

@@ -140,11 +140,10 @@ func (p *planner) list(r *match.Reading, about declared.Thing, args map[string]a
 	r.Filters = slices.DeleteFunc(r.Filters, unsaid)
 	for _, f := range r.Filters {
 		read, some := len(l.Rows), l.Rows
-		says := func(one result.Row) bool { return slices.Contains(one.Keys, f.Column) }
-		if f.Column != "" && len(some) > 0 && len(f.Else) == 0 && !slices.ContainsFunc(some, says) {
+		if f.Column != "" && len(some) > 0 && len(f.Else) == 0 && !slices.ContainsFunc(some, func(one result.Row) bool { return slices.Contains(one.Keys, f.Column) }) {
 			panic(end{none: true, text: fmt.Sprintf("I cannot tell: the %s here do not say %q.", r.Tool.Rows, speak.Label(r.Tool, f.Column))})
 		}
-		l.Rows = slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool { return !fits(p.Catalog, one, f) })
+		l.Rows = slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool { return fits(p.Catalog, one, f) == f.Not })
 		known := false
 		others := func(one result.Row) bool { _, mine := owner(p.Catalog, one); return !mine }
 		if (f.Located || f.Whose && slices.ContainsFunc(some, others)) && len(l.Rows) == 0 {
@@ -214,9 +213,6 @@ func (p *planner) passes(t *declared.Tool, f match.Filter, args map[string]any) 
 func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
 	n, isNumber := one.Number(f.Column)
 	switch named, mine := owner(c, one); {
-	case f.Not:
-		f.Not = false
-		return !fits(c, one, f)
 	case slices.Contains(f.Also, declared.IDIn(&declared.Tool{}, one, &declared.Field{})):
 		return true
 	case len(f.Else) > 0 && one.Values[f.Column] == nil:

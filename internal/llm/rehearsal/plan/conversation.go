@@ -81,11 +81,12 @@ func (p *planner) read(messages []agent.Message) {
 		case m.Role == agent.User && p.before != "" && p.Words.Only("more", language.Lows(said)):
 		case m.Role == agent.User && p.before != "" && slices.ContainsFunc(p.lists, func(a *speak.Answer) bool { return p.Named(a.Tool).Goes(p.Words, said, p.before) }):
 		case m.Role == agent.User && follows(p, said, upToNext(messages[i:])):
-		case m.Role == agent.User && (p.before == "" || lexicon.Keeps(m.Text()) || !p.Words.Measured(language.Lows(said), "further", "more")):
+		case m.Role == agent.User && (p.before == "" || lexicon.Keeps(m.Text()) || instead(p, cmp.Or(p.basis, p.before), strings.Join(lexicon.Narrowed(language.Lows(said)), " ")) != "" || !p.Words.Measured(language.Lows(said), "further", "more")):
 			whole, basis := p.onward(m.Text()), cmp.Or(p.basis, p.before)
 			narrowing := func(q string) int {
 				return len(append(p.choose(language.Read(q, p.Today), ""), &match.Reading{})[0].Said())
 			}
+			p.wide = map[bool]string{true: cmp.Or(p.wide, basis)}[lexicon.CountsSome(m.Text()) != ""]
 			if basis == "" || narrowing(whole) > narrowing(basis) || !lexicon.AsksOfThem(m.Text(), strings.Trim(whole, " ?!."), strings.Trim(basis, " ?!.")) {
 				basis = whole
 			}

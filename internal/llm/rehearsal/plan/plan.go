@@ -40,8 +40,8 @@ func (p *planner) reply(words []language.Token) string {
 		more = language.After(tokens, n)
 	}
 	one := len(language.Lows(more)) == 1 && !p.Joint().Noun(more[0]) // "and sales?"
-	if before := p.before; before != "" && (one || p.Words.Others(tokens)) {
-		if e := run(func() string { return p.goOn(tokens, language.Text(more[:1])) }); !e.none || !one && !more[0].Capital {
+	if before := p.before; before != "" && (one || p.Words.Others(tokens) || p.Words.Another(before, language.Lows(more)) != "") {
+		if e := run(func() string { return p.goOn(tokens, language.Text(more[:min(2, len(more))])) }); !e.none || !one && !more[0].Capital {
 			return e.orWait()
 		}
 		p.before = before
@@ -228,6 +228,9 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 				likelier = append(likelier, put)
 			}
 		}
+	}
+	if other := p.Words.Another(before, strings.Fields(more)); other != "" { // "vacation days of Ada", "and sick days?"
+		likelier, attempts = []string{other}, nil
 	}
 	for _, question := range append(likelier, attempts...) {
 		e := run(func() string { return p.answer(question) })

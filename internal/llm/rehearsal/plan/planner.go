@@ -72,8 +72,8 @@ func latest(p *planner) *declared.Tool {
 
 // onward joins what goes on with a question to it: "which of them are paid?", "how many are there?", "sort them by date".
 func (p *planner) onward(said string) string {
-	said = lexicon.Each.ReplaceAllString(said, "$1 them$2")
-	words, before := language.Lows(language.Read(said, p.Today)), strings.Trim(cmp.Or(p.basis, p.before), " ?!.")
+	said, wide := others(p, lexicon.Each.ReplaceAllString(said, "$1 them$2"))
+	words, before := language.Lows(language.Read(said, p.Today)), strings.Trim(cmp.Or(wide, p.basis, p.before), " ?!.")
 	if by := strings.TrimPrefix(strings.Join(words, " "), "and "); strings.HasPrefix(by, "by ") || p.Words.Phrase("over", strings.Fields(by))+p.Words.Phrase("under", strings.Fields(by)) > 0 && len(p.lists) > 0 { // "over 200k"
 		return language.Text(p.Words.Rebound(language.Read(before, p.Today), language.Read(by, p.Today))) + " " + by
 	}
@@ -130,6 +130,14 @@ func (p *planner) onward(said string) string {
 		return ask + " of " + before + " " + which
 	}
 	return lexicon.Them.ReplaceAllString(said, before)
+}
+
+// others is how a question counts others of the rows of which some were counted, and the question that had these.
+func others(p *planner, said string) (ask, of string) {
+	if which := lexicon.CountsSome(said); which != "" && p.wide != "" {
+		return "how many of them are " + which, p.wide
+	}
+	return said, ""
 }
 
 // instead is a question with another value in the place of one that the same input takes; empty where it has none.

@@ -6,6 +6,7 @@ import "countersign.dev/internal/llm/rehearsal/speak"
 type thread struct {
 	before   string          // the question before it
 	basis    string          // that question, without what was asked of its rows since
+	wide     string          // that question before it counted some of its rows
 	sorted   string          // by what its list was sorted then
 	answered string          // the message before it
 	subject  string          // the person or thing of the last record that was shown
