@@ -55,7 +55,10 @@ func (j Joint) Split(tokens []Token) (ways [][][]Token) {
 
 // Whose are the words before the noun of a question by which both of two joined nouns are kept: "Ada's" of "Ada's expenses and deals".
 func (j Joint) Whose(left []Token) (whose []Token) {
-	noun := slices.IndexFunc(left, j.Noun)
+	noun := len(left) - 1
+	for noun > 0 && !j.Noun(left[noun]) {
+		noun--
+	}
 	for i := j.lead(left); i < noun; i++ {
 		if j.Named(left[i]) || i > 0 && left[i].Capital {
 			whose = append(whose, left[i])

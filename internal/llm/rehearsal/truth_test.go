@@ -63,6 +63,8 @@ func TestAnswersAreThoseOfTheRows(t *testing.T) {
 		{"dan", "tickets not assigned to Emily", bug(func(t company.Ticket) bool { return t.AssignedTo != "emily.clark@tamshai.local" })},
 		{"dan", "open and in progress tickets", bug(func(t company.Ticket) bool { return t.Status == "open" || t.Status == "in_progress" })},
 		{"dan", "how many tickets are open or in progress?", bug(func(t company.Ticket) bool { return t.Status == "open" || t.Status == "in_progress" })},
+		{"dan", "open and pending tickets", bug(func(t company.Ticket) bool { return t.Status == "open" || t.Status == "pending" })},
+		{"eve", "how many invoices did Bob approve?", invoices(func(i company.Invoice) bool { return i.ApprovedBy == "bob@tamshai.local" })},
 		{"dan", "tickets opened since Wednesday", bug(func(t company.Ticket) bool { return t.Created.Format(time.DateOnly) >= "2026-02-25" })},
 		{"dan", "tickets opened last Monday", bug(func(t company.Ticket) bool { return t.Created.Format(time.DateOnly) == "2026-02-23" })},
 		{"eve", "invoices due by Friday", invoices(func(i company.Invoice) bool { return i.Unpaid() && i.Due.Format(time.DateOnly) <= "2026-03-06" })},

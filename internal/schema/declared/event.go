@@ -33,3 +33,9 @@ func States(t *Tool, word string) bool {
 	is := func(p result.Phrase) bool { return strings.Join(p.Words, " ") == word }
 	return t.Lists() && t.Inputs.First(func(f *Field) bool { return f.Is(schema.Choice) && slices.ContainsFunc(f.Phrased, is) }) != nil
 }
+
+// Keeps reports whether a column or an input that is no day has a word, as far as columns are declared: of "created" not who did it.
+func Keeps(t *Tool, stem string) bool {
+	says := func(f *Field) bool { return !f.Is(schema.Date) && f.Says(stem) }
+	return len(t.Columns) == 0 || t.Columns.First(says) != nil || t.Inputs.First(says) != nil
+}

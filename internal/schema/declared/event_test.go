@@ -22,6 +22,9 @@ func TestColumnsOfWhatWasDone(t *testing.T) {
 	if by, since := DoneBy(loans, english.Stem("lent")), Since(loans, "returned"); by != "lent_by" || DoneBy(loans, "lost") != "" || since != "returned_at" || Since(loans, "lost") != "" {
 		t.Errorf("lent by %q, returned since %q", by, since)
 	}
+	if Keeps(loans, english.Stem("created")) || !Keeps(loans, english.Stem("lent")) {
+		t.Error("who lent it is kept, and no more")
+	}
 	if !States(loans, "returned") || States(loans, "due") {
 		t.Error("a state is a value of an input")
 	}

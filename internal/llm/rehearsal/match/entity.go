@@ -187,8 +187,9 @@ func (r *Reading) ofOther(e Entity) bool {
 		identified := r.Tool.Inputs.First(func(f *declared.Field) bool { return f.Is(schema.ID) && english.Stem(f.Noun) == e.sort }) != nil
 		return !identified && (e.Text[0] <= '9' || !r.Tool.Names(e.sort))
 	}
-	behind := r.isAnchor(e.at-1) && !r.Tool.Writes() // "the sales department"
-	return (r.Tool.Writes() || e.guess || behind || e.owns || english.Plural(r.Low(e.at))) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
+	behind := r.isAnchor(e.at-1) && !r.Tool.Writes()                                                                                                      // "the sales department"
+	undone := r.Low(e.at-1) == "by" && strings.HasSuffix(r.Low(e.at-2), "ed") && !r.Tool.Writes() && !declared.Keeps(r.Tool, english.Stem(r.Low(e.at-2))) // who created it is not kept
+	return undone || (r.Tool.Writes() || e.guess || behind || e.owns || english.Plural(r.Low(e.at))) && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
 		known := func(t *declared.Tool) bool { return t.Names(w.Stem) || behind && t.Said(w.Stem) >= declared.InColumns }
 		return w.Kind == language.Word && !w.Capital && slices.ContainsFunc(r.c.All(), known)
 	})

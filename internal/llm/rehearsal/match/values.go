@@ -36,7 +36,7 @@ func (r reader) value(i int) {
 		if r.Low(b.At-1) != "more" && slices.ContainsFunc(r.Tokens[:b.At], func(t language.Token) bool { return t.Kind == language.Date }) && slices.ContainsFunc(r.Tokens[:b.At], than) {
 			r.Negations++ // "more this year than last year"
 		}
-		if r.Low(b.At) == "and" && b.At > 0 && r.Tokens[b.At-1].Kind == language.Date && r.x.Bounds(r.Clause, b.At-1).Side != lower { // "this week and last week" are two questions
+		if r.Low(b.At-1) == "or" && b.At > 1 && r.Tokens[b.At-2].Kind == language.Date || r.Low(b.At) == "and" && b.At > 0 && r.Tokens[b.At-1].Kind == language.Date && r.x.Bounds(r.Clause, b.At-1).Side != lower { // "this week and last week" are two questions
 			r.Negations++
 		}
 	case t.Kind == language.Number:
@@ -204,7 +204,7 @@ func (r reader) choices() {
 				first := f.Is(schema.Order) && r.Has("ascending", "asc") || f.Is(schema.Order) && r.x.Is(r.Low(i), lexicon.Measures...) && r.isAnchor(i+1) && !english.Plural(r.Low(i+1)) // "the latest deal"
 				bound := r.x.Is(r.Low(i), "over", "under") && end < len(r.Tokens) && r.Tokens[end].Kind != language.Mark
 				doer := declared.DoneBy(r.Tool, r.Tokens[i].Stem)
-				if e := (Entity{}); doer != "" && r.Low(i-1) == "i" && r.Tool.Lists() && r.reads(i, p.Words) { // "did I approve"
+				if e := (Entity{}); doer != "" && (r.Low(i-1) == "i" || r.Low(i-2) == "did" && r.Tokens[i-1].Capital) && r.Tool.Lists() && r.reads(i, p.Words) { // "did I approve"
 					e = r.entity(i - 1)
 					e.Column = doer
 					r.Filters = append(r.Filters, Filter{Entity: e})
@@ -253,7 +253,7 @@ func besides(r reader, f *declared.Field, p result.Phrase, i int) {
 	stored := !slices.ContainsFunc(slices.Concat(was, p.Values), func(v any) bool { return !slices.Contains(enum, fmt.Sprint(v)) })
 	switch joined := slices.Contains(and, r.Low(i-1)) || slices.Contains(and, r.Low(i+len(p.Words))); {
 	case slices.Contains(was, p.Values[0]):
-	case joined && stored && r.Args[f.Name] != nil && len(p.Values) == 1 && len(p.Words)+len(english.Words(fmt.Sprint(was[0]))) > 2:
+	case joined && stored && r.Args[f.Name] != nil && len(p.Values) == 1 && (len(p.Words)+len(english.Words(fmt.Sprint(was[0]))) > 2 || r.x.Is(fmt.Sprint(was[0]), "present") || r.x.Is(p.Words[0], "present")):
 		delete(r.Args, f.Name)
 		r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: append(was, p.Values...)})
 		r.take(given, i, len(p.Words), 4)

@@ -33,9 +33,8 @@ func (c *Catalog) Read(t *declared.Tool, clause lexicon.Clause) *Reading {
 	self := func(s string) bool { return r.x.Stems["self"][s] }
 	others := clause.Bulk && clause.Any(anyone) || clause.Has("they", "them", "their", "he", "him", "his", "she", "her")
 	switch {
-	case !t.Writes() && !t.Lists() && clause.Has("who", "which") && clause.Has("most", "fewest"): // of all, of which one tells nothing
-		return nil
-	case r.Negations > 0, len(r.left(unread)) > 0, r.waits(), ofMany, noun, r.Vague && !presents,
+	case !t.Writes() && !t.Lists() && clause.Has("who", "which") && clause.Has("most", "fewest"), // of all, of which one tells nothing
+		r.Negations > 0, len(r.left(unread)) > 0, r.waits(), ofMany, noun, r.Vague && !presents,
 		t.Writes() && (reader{r}.ofAnother() || clause.Has("them", "those", "these")), // of which several were shown
 		others && t.Own && r.Target == nil && !clause.Any(self),                       // of whom one's own record tells nothing
 		!t.Lists() && t.Missing(r.Args).Is(schema.Search) && !r.OpensAnew(c.Words),

@@ -111,7 +111,7 @@ func opensAnew(p *planner, answer string) bool {
 
 // follows reports whether a question goes on with the one before it ("and next week?", "and Ada's?"), and keeps the whole question that it means.
 func follows(p *planner, words []language.Token, turn []agent.Message) bool {
-	if lexicon.Keeps(turn[0].Text()) || p.before == "" || p.Words.Phrase("follow", language.Lows(words)) == 0 || p.Words.Phrase("narrow", language.Lows(words)) > 0 {
+	if lexicon.Keeps(turn[0].Text()) || p.wide != "" && lexicon.CountsSome(turn[0].Text()) != "" || p.before == "" || p.Words.Phrase("follow", language.Lows(words)) == 0 || p.Words.Phrase("narrow", language.Lows(words)) > 0 {
 		return false
 	}
 	q := &planner{Catalog: p.Catalog, ended: p.ended, thread: thread{before: p.before}, known: answersIn(turn)}

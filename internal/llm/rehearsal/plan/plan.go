@@ -271,7 +271,7 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 		if len(c) == 0 || n == most || n > 0 && plans[n-1][0].Tool.Writes() && !c[0].OpensAnew(p.Words) {
 			return nil
 		}
-		owned := n > 0 && slices.ContainsFunc(plans[0][0].Tokens, func(t language.Token) bool { return t.Owns })
+		owned := n > 0 && (slices.ContainsFunc(plans[0][0].Tokens, func(t language.Token) bool { return t.Owns }) || strings.ToLower(strings.Join(plans[0][0].Values, "")) != strings.Join(plans[0][0].Values, ""))
 		if r := c[0]; owned && !r.OpensAnew(p.Words) && r.Tool.Lists() && len(r.Said())+len(r.Filters) == 0 && r.Target == nil { // "Ada's budget and invoices"
 			return nil
 		}
