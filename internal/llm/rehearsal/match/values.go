@@ -204,7 +204,7 @@ func (r reader) choices() {
 				first := f.Is(schema.Order) && r.Has("ascending", "asc") || f.Is(schema.Order) && r.x.Is(r.Low(i), lexicon.Measures...) && r.isAnchor(i+1) && !english.Plural(r.Low(i+1)) // "the latest deal"
 				bound := r.x.Is(r.Low(i), "over", "under") && end < len(r.Tokens) && r.Tokens[end].Kind != language.Mark
 				doer := declared.DoneBy(r.Tool, r.Tokens[i].Stem)
-				if e := (Entity{}); doer != "" && (r.Low(i-1) == "i" || r.Low(i-2) == "did" && r.Tokens[i-1].Capital) && r.Tool.Lists() && r.reads(i, p.Words) { // "did I approve"
+				if e := (Entity{}); doer != "" && (r.Low(i-1) == "i" || r.Low(i-2) == "did" && r.Tokens[i-1].Capital && r.Tool.Column(doer).Show != result.ShowDetail) && r.Tool.Lists() && r.reads(i, p.Words) { // "did I approve"
 					e = r.entity(i - 1)
 					e.Column = doer
 					r.Filters = append(r.Filters, Filter{Entity: e})
