@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"sync"
 )
@@ -34,7 +35,7 @@ func Of(language string, src []byte) []Chunk {
 	case language == "Go":
 		var ok bool
 		if cuts, ok = memory.goCuts(src); !ok {
-			cuts = scan(&goSyntax, src, lines)
+			cuts = scan(goSyntax, src, lines)
 		}
 	case known:
 		cuts = scan(s, src, lines)
@@ -114,8 +115,8 @@ func joined(cuts []cut, n int) []cut {
 
 // appendPieces adds the chunk from a cut to a line, or its pieces.
 func appendPieces(chunks []Chunk, src []byte, lines []int, c cut, end int) []Chunk {
-	start := c.line
-	doc := c.doc
+	start, doc, left := c.line, c.doc, c.definitions
+	slices.SortStableFunc(left, func(a, b Definition) int { return cmp.Compare(a.Line, b.Line) })
 	for start < end {
 		stop := end
 		if end-start > maxLines {
@@ -126,10 +127,8 @@ func appendPieces(chunks []Chunk, src []byte, lines []int, c cut, end int) []Chu
 			if at := start + doc; doc > 0 && at <= stop {
 				piece.Doc = max(0, lines[at]-piece.Start)
 			}
-			for _, d := range c.definitions {
-				if d.Line > start && d.Line <= stop {
-					piece.Definitions = append(piece.Definitions, d)
-				}
+			for len(left) > 0 && left[0].Line <= stop {
+				piece.Definitions, left = append(piece.Definitions, left[0]), left[1:]
 			}
 			chunks = append(chunks, piece)
 		}

@@ -5,6 +5,8 @@ const (
 	maxLevel = 3 // of nesting, up to which a definition begins a chunk of its own
 )
 
+const none = -1
+
 // Definition is a name that a chunk declares.
 type Definition struct {
 	Name string // as written, without its package or type

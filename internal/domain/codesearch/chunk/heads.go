@@ -70,19 +70,27 @@ func withoutTypes(text []byte) []byte {
 		return text
 	}
 	out := append(make([]byte, 0, len(text)), text[:open]...)
-	for i := open; i < len(text); {
-		switch n := typesAt(text[i:]); {
+	unpaired := 0
+	for i := open; i < len(text) && unpaired < maxUnpaired; {
+		n := typesAt(text[i:])
+		switch {
 		case n > 0:
 			i += n
+			continue
 		case text[i] == '(':
 			return append(out, text[i:]...)
-		default:
-			out = append(out, text[i])
-			i++
+		case text[i] == '<':
+			unpaired++
 		}
+		out = append(out, text[i])
+		i++
 	}
 	return out
 }
+
+// maxUnpaired is after how many brackets without a pair a line has no types: for each the rest
+// of the line is read.
+const maxUnpaired = 16
 
 // typesAt is the length of the types in angle brackets that a text begins with, or 0.
 func typesAt(text []byte) int {

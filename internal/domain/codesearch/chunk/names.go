@@ -1,6 +1,9 @@
 package chunk
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // firstWord returns the first word of a line, with a sign that belongs to it, and
 // what is after it.
@@ -47,3 +50,12 @@ func lastWord(text []byte) string {
 
 // notNames are words before a parenthesis that define nothing.
 var notNames = set("if for while switch catch return else do try throw new sizeof typeof await yield case delete assert super this elif using lock foreach with unless until synchronized when match guard func function in not and or is as")
+
+// set makes a set of space-separated words.
+func set(list string) map[string]bool {
+	all := map[string]bool{}
+	for _, word := range strings.Fields(list) {
+		all[word] = true
+	}
+	return all
+}

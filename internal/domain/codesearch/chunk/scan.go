@@ -4,16 +4,27 @@ import (
 	"bytes"
 )
 
-// scan finds definitions line by line, and cuts before each and its comment.
+// scan finds definitions line by line, and cuts before each and its comment. A string over
+// lines that does not end is one that was not understood: then none is taken for one.
 func scan(s *syntax, src []byte, lines []int) []cut {
-	z := scanner{syntax: s, src: src}
-	c := cutter{scanner: &z, lines: lines, lead: none, bare: none, typedef: none}
+	z := newScanner(s, src)
+	cuts := z.cuts(src, lines)
+	if z.unended() {
+		z = scanner{syntax: s, single: true}
+		cuts = z.cuts(src, lines)
+	}
+	return cuts
+}
+
+// cuts reads a file.
+func (z *scanner) cuts(src []byte, lines []int) []cut {
+	c := cutter{scanner: z, src: src, lines: lines, lead: none, bare: none, typedef: none}
 	for i := range len(lines) - 1 {
 		text := bytes.TrimRight(src[lines[i]:lines[i+1]], "\r\n")
 		inside, level := z.inside(), z.level
-		body := bytes.TrimLeft(text, " \t")
-		if s.indented > 0 {
-			level = indent(text, s.indented)
+		body := head(text)
+		if z.indented > 0 {
+			level = indent(text, z.indented)
 		}
 		z.consume(text)
 		switch {
@@ -29,11 +40,19 @@ func scan(s *syntax, src []byte, lines []int) []cut {
 	return belonging(c.cuts)
 }
 
-const none = -1
+// maxHead is how many bytes of a line are read for what it declares: longer ones are data.
+const maxHead = 4 << 10
+
+// head is what a line declares something by.
+func head(text []byte) []byte {
+	text = bytes.TrimLeft(text, " \t")
+	return text[:min(len(text), maxHead)]
+}
 
 // cutter makes the cuts of a file from its lines of code.
 type cutter struct {
 	*scanner
+	src     []byte
 	lines   []int // where each begins
 	cuts    []cut
 	lead    int         // the first line of comments and attributes before a definition
@@ -231,96 +250,4 @@ func indent(text []byte, unit int) int {
 		}
 	}
 	return 0
-}
-
-// scanner follows strings, comments and braces from line to line.
-type scanner struct {
-	*syntax
-	src   []byte
-	level int
-	until string // what ends the comment or string that is open
-}
-
-func (z *scanner) inside() bool { return z.until != "" }
-
-// comment reports whether a line is a comment.
-func (z *scanner) comment(body []byte) bool {
-	for _, prefix := range z.comments {
-		if bytes.HasPrefix(body, []byte(prefix)) && !bytes.HasPrefix(body, []byte("#[")) && !bytes.HasPrefix(body, []byte("#define")) {
-			return true
-		}
-	}
-	return z.opens(body)
-}
-
-// opens reports whether a text begins with a comment over lines.
-func (z *scanner) opens(text []byte) bool {
-	return z.open != "" && bytes.HasPrefix(text, []byte(z.open))
-}
-
-// consume reads a line: afterwards level and until are those of the next one.
-func (z *scanner) consume(text []byte) {
-	for i := 0; i < len(text); {
-		if z.until != "" {
-			n := bytes.Index(text[i:], []byte(z.until))
-			if n < 0 {
-				return
-			}
-			i, z.until = i+n+len(z.until), ""
-			continue
-		}
-		c := text[i]
-		switch {
-		case c == '{' && !z.opens(text[i:]):
-			z.level++
-		case c == '}':
-			z.level = max(0, z.level-1)
-		case c > ' ' && c < '0' || c == '`' || c == '{' || c == '-':
-			next, done := z.special(text, i)
-			if done {
-				return
-			}
-			i = next
-			continue
-		}
-		i++
-	}
-}
-
-// special reads a comment or a string that begins at i. done: the rest of the
-// line is a comment.
-func (z *scanner) special(text []byte, i int) (next int, done bool) {
-	rest := text[i:]
-	for _, prefix := range z.comments {
-		if rest[0] == prefix[0] && bytes.HasPrefix(rest, []byte(prefix)) && (prefix != "#" || i == 0 || text[i-1] == ' ' || text[i-1] == '\t') {
-			return 0, true
-		}
-	}
-	if z.opens(rest) {
-		z.until = z.close
-		return i + len(z.open), false
-	}
-	for _, delimiter := range z.long {
-		if bytes.HasPrefix(rest, []byte(delimiter)) {
-			z.until = delimiter
-			return i + len(delimiter), false
-		}
-	}
-	if bytes.IndexByte([]byte(z.quotes), rest[0]) >= 0 {
-		return i + quoted(rest), false
-	}
-	return i + 1, false
-}
-
-// quoted is the length of a string of one line, or 1 when it does not end there.
-func quoted(rest []byte) int {
-	for j := 1; j < len(rest); j++ {
-		switch rest[j] {
-		case '\\':
-			j++
-		case rest[0]:
-			return j + 1
-		}
-	}
-	return 1
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // version is that of the documents and of what they pack. Another one is refused.
-const version = 12
+const version = 13
 
 // description is what an index says of itself, in the _meta of its mappings.
 type description struct {

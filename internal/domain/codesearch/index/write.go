@@ -21,7 +21,7 @@ import (
 //	sections × (offset u64, length u64), then the sections in the order below
 const (
 	magic   = "CSIX"
-	Version = 12
+	Version = 13
 
 	sectionMeta     = iota - 2 // JSON of Meta
 	sectionFiles               // per file: path, language, flags, lines, size, time, chunks, text, hashes
