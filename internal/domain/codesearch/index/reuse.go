@@ -15,7 +15,8 @@ type reusable struct {
 
 // quietTime is how long before the index a file must have been changed for its
 // time and size to prove that it is the same: a change right after it was read can
-// have the same time.
+// have the same time. A file that was put into the place of another may have the other's
+// time and size, as those of archives have, but its own time of change.
 const quietTime = 2 * time.Second
 
 func reusableOf(ix *Index) *reusable {
@@ -67,8 +68,8 @@ func alike(old *File, f found) bool {
 	return old.Size == int(f.size) && old.Modified.Equal(f.modified)
 }
 
-// proves reports whether an index of a time can prove by a file's time that the file is the same.
-func proves(indexed, modified time.Time) bool { return modified.Add(quietTime).Before(indexed) }
+// proves reports whether an index of a time can prove by a file's latest time that the file is the same.
+func proves(indexed, latest time.Time) bool { return latest.Add(quietTime).Before(indexed) }
 
 // moveTo makes the file the one that was found elsewhere with the same text.
 func (f *File) moveTo(to found) {

@@ -112,7 +112,7 @@ func scan(ctx context.Context, src Source, old former, o Options) (Report, []Ent
 		return Report{}, nil, err
 	}
 	entries := slices.DeleteFunc(u.entries, func(e Entry) bool { return e.Path == "" })
-	meta := Meta{Name: src.Name, Root: src.Root, Indexed: o.Now().UTC().Truncate(time.Second), Skipped: u.skipped}
+	meta := Meta{Name: src.Name, Root: src.Root, Indexed: u.now.UTC(), Skipped: u.skipped}
 	meta.total(entries)
 	if before := old.meta(); u.read+u.compared == 0 && !u.moved && before.Files == meta.Files && before.Commit == head.Commit && before.Remote == head.Remote && !before.Unproven {
 		meta.Commit, meta.Remote, meta.Within, meta.Changed = before.Commit, before.Remote, before.Within, before.Changed
@@ -200,14 +200,14 @@ func (u *update) entry(a *analyser, f found) (e Entry, reused, ok bool) {
 			ok = false
 		}
 	}()
-	if e, ok := u.old.unchanged(f, func(*File) bool { return !u.moved && proves(u.old.meta().Indexed, f.modified) }); ok {
+	if e, ok := u.old.unchanged(f, func(*File) bool { return !u.moved && proves(u.old.meta().Indexed, f.latest()) }); ok {
 		return e, true, true
 	}
 	src, ok := a.read(u.root, f)
 	if !ok {
 		return e, false, false
 	}
-	if !proves(u.now, f.modified) { // nor would a new index: it is not worth one
+	if !proves(u.now, f.latest()) { // nor would a new index: it is not worth one
 		if e, ok := u.old.unchanged(f, func(old *File) bool { return old.hash == hashOf(src) }); ok {
 			return e, true, true
 		}

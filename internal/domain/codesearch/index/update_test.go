@@ -153,6 +153,59 @@ func TestFileOfTheFutureLetsAnIndexSettle(t *testing.T) {
 	}
 }
 
+// TestReplacedFileIsRead, although the other one has its size and its time, as all files of
+// some archives have. A file with the text of before is only read, and once.
+func TestReplacedFileIsRead(t *testing.T) {
+	root, file, long := t.TempDir(), filepath.Join(t.TempDir(), "x"), time.Date(1985, 10, 26, 8, 15, 0, 0, time.UTC)
+	write := func(name, text string) {
+		t.Helper()
+		put(t, root, name+".new", text)
+		if err := os.Chtimes(filepath.Join(root, name+".new"), long, long); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(root, name+".new"), filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.py", "before = 1\n")
+	write("b.py", "as_before = 1\n")
+	ahead := func(by time.Duration) Options {
+		return Options{Settled: true, Now: func() time.Time { return time.Now().Add(by) }}
+	}
+	updated(t, file, root, ahead(0))
+	write("a.py", "after_ = 1\n")
+	write("b.py", "as_before = 1\n")
+	ix := updated(t, file, root, ahead(time.Minute))
+	if text, err := ix.Text(&ix.Files[0]); err != nil || string(text) != "after_ = 1\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	r, err := Update(t.Context(), file, Source{Name: "x", Root: root}, ahead(2*time.Minute))
+	if err != nil || r.Read+r.Compared != 0 || r.Reused != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestFileReplacedDuringAnUpdateIsRead by the next one, however long the update takes.
+func TestFileReplacedDuringAnUpdateIsRead(t *testing.T) {
+	root, file, now, long := t.TempDir(), filepath.Join(t.TempDir(), "x"), time.Now(), time.Now().Add(-time.Hour)
+	write := func(text string) {
+		put(t, root, "a.py", text)
+		if err := os.Chtimes(filepath.Join(root, "a.py"), long, long); err != nil {
+			t.Error(err)
+		}
+	}
+	write("before = 1\n")
+	o := Options{Now: func() time.Time { return now }, Progress: func(Progress) {
+		write("after_ = 1\n")
+		now = now.Add(time.Hour)
+	}}
+	updated(t, file, root, o)
+	ix := updated(t, file, root, Options{Now: o.Now})
+	if text, err := ix.Text(&ix.Files[0]); err != nil || string(text) != "after_ = 1\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 // fileAt is the number of a file.
 func fileAt(t *testing.T, ix *Index, path string) int {
 	t.Helper()

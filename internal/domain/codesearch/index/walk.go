@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -21,6 +22,31 @@ type found struct {
 	path     string
 	size     int64
 	modified time.Time
+	changed  time.Time // when the file system last changed anything of it, which nobody can set; zero: unknown
+}
+
+// latest is the time before which the file was not as it is now.
+func (f *found) latest() time.Time {
+	if f.changed.After(f.modified) {
+		return f.changed
+	}
+	return f.modified
+}
+
+// changedAt is the time that stat calls ctime. Systems name its field differently, or have none.
+func changedAt(info fs.FileInfo) time.Time {
+	stat := reflect.Indirect(reflect.ValueOf(info.Sys()))
+	if stat.Kind() != reflect.Struct {
+		return time.Time{}
+	}
+	for _, name := range []string{"Ctim", "Ctimespec"} {
+		if field := stat.FieldByName(name); field.IsValid() && field.CanAddr() {
+			if t, ok := field.Addr().Interface().(interface{ Unix() (sec, nsec int64) }); ok {
+				return time.Unix(t.Unix())
+			}
+		}
+	}
+	return time.Time{}
 }
 
 // walker lists the files of a folder: regular ones only, so that no symbolic link
@@ -137,7 +163,7 @@ func (w *walker) file(name string, d fs.DirEntry) error {
 		w.skipped++
 		return nil
 	}
-	w.files = append(w.files, found{name, info.Size(), info.ModTime()})
+	w.files = append(w.files, found{name, info.Size(), info.ModTime(), changedAt(info)})
 	return nil
 }
 
