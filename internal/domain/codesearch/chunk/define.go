@@ -25,8 +25,8 @@ func (s *syntax) definition(body []byte, level int, member bool) (Definition, bo
 			break
 		}
 		if isType, known := s.keywords[string(word)]; known && !s.modifies(after) {
-			return s.named(after, string(word), isType, level)
-		} else if !known && !s.modifiers[withoutScope(word)] {
+			return s.named(after, string(word), isType, place{level, member || bytes.HasSuffix(body[:len(body)-len(rest)], []byte("const"))}) // no variable
+		} else if !known && !s.modifiers[withoutScope(word)] && word[0] != '"' { // extern "C"
 			break
 		}
 		rest = after
@@ -37,7 +37,12 @@ func (s *syntax) definition(body []byte, level int, member bool) (Definition, bo
 	case s.signatures && level == 0:
 		return signature(body)
 	case s.calls:
-		return s.function(body, level, member)
+		if d, ok := s.function(withoutTuple(body, rest), level, member); ok || !s.properties || !member {
+			return d, ok
+		}
+		return property(body)
+	case s.constants:
+		return constant(body)
 	case s.methods:
 		if d, ok := s.method(rest, member); ok {
 			return d, true
@@ -58,8 +63,14 @@ func (s *syntax) modifies(after []byte) bool {
 	return known && len(rest) > 0 && letter(rest[0])
 }
 
+// place is where a line is.
+type place struct {
+	level  int
+	member bool // directly within a type
+}
+
 // named reads the name after a keyword.
-func (s *syntax) named(after []byte, keyword string, isType bool, level int) (Definition, bool) {
+func (s *syntax) named(after []byte, keyword string, isType bool, at place) (Definition, bool) {
 	after = bytes.TrimLeft(after, " \t*&")
 	switch keyword {
 	case "fun": // fun <T> Type<T>?.name
@@ -71,19 +82,22 @@ func (s *syntax) named(after []byte, keyword string, isType bool, level int) (De
 			_, after, _ = bytes.Cut(after, []byte(")"))
 		}
 	case "class", "struct", "union", "enum":
-		if s.aliases && s.variable(after, level) {
+		if s.aliases && s.variable(after, at.level) {
 			return Definition{}, false
 		}
-		if s.calls && keyword != "class" && bytes.IndexByte(after, '{') < 0 && bytes.IndexByte(after, '(') >= 0 {
-			return s.function(append([]byte("t "), after...), level, false) // struct point *make(void)
+		if s.aliases && keyword != "class" && bytes.IndexByte(after, '{') < 0 && bytes.IndexByte(after, '(') >= 0 {
+			return s.function(append([]byte("t "), after...), at.level, false) // struct point *make(void)
 		}
 		if first, rest := firstWord(after); string(first) == "class" || string(first) == "struct" {
 			after = rest
 		}
 		after = s.withoutMacros(after)
 	case "const", "let", "var", "val", "static":
-		if level > 1 || level > 0 && s.assigns {
+		if at.level > 1 && !at.member || at.level > 0 && s.assigns {
 			return Definition{}, false
+		}
+		if _, rest := firstWord(after); s.assigns && bytes.HasPrefix(rest, []byte(" extends ")) {
+			return Definition{}, false // a type parameter on a line of its own
 		}
 		_, value, _ := bytes.Cut(after, []byte("="))
 		if value = bytes.TrimLeft(value, " \t"); bytes.HasPrefix(value, []byte("require(")) {
@@ -94,11 +108,14 @@ func (s *syntax) named(after []byte, keyword string, isType bool, level int) (De
 	case "function": // Lua's function Type:name()
 		head, _, _ := bytes.Cut(after, []byte("("))
 		after = bytes.ReplaceAll(head, []byte(":"), []byte("."))
+	case "delegate": // delegate void Name(int a);
+		return s.function(append(bytes.TrimRight(after, "; \t"), '{'), at.level, at.member)
 	case "def":
 		after = bytes.TrimPrefix(after, []byte("self."))
 	}
 	name, of := lastPart(after)
-	if name == "" || s.calls && isType && bytes.HasSuffix(bytes.TrimSpace(after), []byte(";")) && !bytes.ContainsAny(after, "{=") {
+	declared := s.calls && isType && bytes.HasSuffix(bytes.TrimSpace(after), []byte(";")) && !bytes.ContainsAny(after, "{=")
+	if name == "" || declared && (s.aliases || bytes.IndexByte(after, '(') < 0) { // not record Name(int a);
 		return Definition{}, false
 	}
 	return Definition{Name: name, Of: of, Type: isType}, true
@@ -106,10 +123,20 @@ func (s *syntax) named(after []byte, keyword string, isType bool, level int) (De
 
 // implemented is the type of a Rust impl, without types in brackets.
 func implemented(after []byte) []byte {
-	if _, of, found := bytes.Cut(after, []byte(" for ")); found {
+	trait, of, found := bytes.Cut(after, []byte(" for "))
+	if of = bytes.TrimLeft(of, " &"); found && len(of) > 0 && of[0] != '[' && of[0] != '(' {
 		after = of
+	} else if found { // a slice or a tuple has no name
+		after = trait
 	}
-	return bytes.TrimLeft(after, " &")
+	for {
+		after = bytes.TrimLeft(after, " &*")
+		word, rest := firstWord(after)
+		if text := string(word); len(rest) == 0 || text != "mut" && text != "dyn" && text != "const" && !bytes.HasPrefix(word, []byte("'")) {
+			return after
+		}
+		after = rest
+	}
 }
 
 // signature reads the type of a function, as Haskell has it: name :: type.

@@ -17,6 +17,12 @@ func (s *syntax) withoutAttributes(body []byte) []byte {
 		case s.aliases && isTemplate(body):
 			rest = bytes.TrimLeft(body[len("template"):], " ")
 			rest = rest[typesAt(rest):]
+		case bytes.HasPrefix(body, []byte("pub(")): // pub(in path)
+			rest = withoutGroup(body[len("pub"):], '(', ')')
+		case bytes.HasPrefix(body, []byte(`extern "`)):
+			if _, after, found := bytes.Cut(body[len(`extern "`):], []byte(`"`)); found {
+				rest = after
+			}
 		case len(body) > 0 && body[0] == '[':
 			rest = withoutGroup(body, '[', ']')
 		case bytes.HasPrefix(body, []byte("#[")):
@@ -49,6 +55,17 @@ func withoutGroup(text []byte, open, end byte) []byte {
 		}
 	}
 	return text
+}
+
+// withoutTuple is a function's line whose type is a tuple, with another type for that. rest is
+// what follows its modifiers.
+func withoutTuple(body, rest []byte) []byte {
+	rest = bytes.TrimLeft(rest, " ")
+	after := bytes.TrimLeft(withoutGroup(rest, '(', ')'), " ?")
+	if len(after) == len(rest) || len(rest) == len(body) || len(after) == 0 || !letter(after[0]) {
+		return body
+	}
+	return append([]byte("t "), after...)
 }
 
 // withoutScope is a modifier such as private[data] without its scope.

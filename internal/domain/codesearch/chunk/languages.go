@@ -19,6 +19,8 @@ type syntax struct {
 	members    bool            // functions without a body define their names within a type
 	messages   bool            // methods are - (type)name
 	aliases    bool            // typedef, and words of macros before names
+	properties bool            // type name { get; set; } within a type
+	constants  bool            // Name = value, and attr_reader :name
 	signatures bool            // name :: type, at the beginning of a line
 	indented   int             // columns of one level, where blocks are indented; 0: braces
 }
@@ -76,16 +78,16 @@ var syntaxes = func() map[string]*syntax {
 		modifiers: set("export default async declare abstract public private protected static readonly override get set function*"),
 	}
 	java := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: longs(`"""`), keywords: keywords("class interface enum record @interface", ""), modifiers: set(cModifiers), calls: true, members: true}
-	sharp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: longs(`"""`), literals: literals{conditional: true, raw: '@'}, keywords: keywords("class interface enum struct record namespace", "delegate"), modifiers: set(cModifiers), calls: true, members: true}
+	sharp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: longs(`"""`), literals: literals{conditional: true, raw: '@'}, keywords: keywords("class interface enum struct record", "delegate"), modifiers: set(cModifiers + " required unsafe new"), calls: true, members: true, properties: true}
 	c := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, literals: literals{conditional: true}, keywords: keywords("struct union enum", "#define"), modifiers: set(cModifiers), calls: true, aliases: true}
 	cpp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, literals: literals{conditional: true, raw: 'R'}, keywords: keywords("class struct union enum namespace concept using", "#define"), modifiers: set(cModifiers), calls: true, aliases: true}
 	objc := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, literals: literals{conditional: true, raw: 'R'}, keywords: keywords("@interface @implementation @protocol struct union enum", "#define"), modifiers: set(cModifiers), calls: true, aliases: true, messages: true}
-	ruby := &syntax{comments: []string{"#"}, quotes: `"'`, literals: literals{heredoc: "<<", document: literal{open: "=begin", close: "=end", alone: true}}, keywords: keywords("class module", "def"), modifiers: set("private protected public private_class_method"), indented: 2}
+	ruby := &syntax{comments: []string{"#"}, quotes: `"'`, literals: literals{heredoc: "<<", document: literal{open: "=begin", close: "=end", alone: true}}, keywords: keywords("class module", "def"), modifiers: set("private protected public private_class_method"), indented: 2, constants: true}
 	rust := &syntax{
 		comments: []string{"//"}, open: "/*", close: "*/", long: escaped(`"`), literals: literals{nested: true, chars: true, raw: 'r'}, keywords: keywords("struct enum trait union mod type impl", "fn const static macro_rules!"),
-		modifiers: set("pub pub(crate) pub(super) async unsafe extern default"),
+		modifiers: set("pub async unsafe extern default"),
 	}
-	php := &syntax{comments: []string{"//", "#"}, open: "/*", close: "*/", long: escaped(`"`, "'"), literals: literals{html: true, heredoc: "<<<", spaced: true}, keywords: keywords("class interface trait enum namespace", "function const"), modifiers: set("abstract final public private protected static readonly")}
+	php := &syntax{comments: []string{"//", "#"}, open: "/*", close: "*/", long: escaped(`"`, "'"), literals: literals{html: true, heredoc: "<<<", spaced: true}, keywords: keywords("class interface trait enum", "function const"), modifiers: set("abstract final public private protected static readonly")}
 	kotlin := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: longs(`"""`), literals: literals{nested: true, chars: true}, keywords: keywords("class interface object typealias", "fun val var"), modifiers: set(cModifiers + " enum annotation companion actual expect lateinit inline value")}
 	swift := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: longs(`"""`), literals: literals{nested: true, raw: '#', conditional: true}, keywords: keywords("class struct enum protocol extension actor typealias", "func var let"), modifiers: set("public private fileprivate internal open final static override mutating indirect convenience required lazy weak @objc @discardableResult @inlinable")}
 	scala := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: longs(`"""`), literals: literals{nested: true, chars: true}, keywords: keywords("class trait object enum type", "def val var given"), modifiers: set(cModifiers + " package")}

@@ -10,7 +10,7 @@ import (
 func firstWord(text []byte) (word, after []byte) {
 	text = bytes.TrimLeft(text, " \t")
 	i := 0
-	for i < len(text) && text[i] != ' ' && text[i] != '\t' && (text[i] != '(' || bytes.HasPrefix(text, []byte("pub("))) && text[i] != '{' && text[i] != '<' && text[i] != '=' && text[i] != ':' && text[i] != ';' {
+	for i < len(text) && text[i] != ' ' && text[i] != '\t' && text[i] != '(' && text[i] != '{' && text[i] != '<' && text[i] != '=' && text[i] != ':' && text[i] != ';' {
 		i++
 	}
 	return text[:i], text[i:]

@@ -21,6 +21,9 @@ func (z *scanner) cuts(src []byte, lines []int) []cut {
 	c := cutter{scanner: z, src: src, lines: lines, lead: none, bare: none, typedef: none}
 	for i := range len(lines) - 1 {
 		text := bytes.TrimRight(src[lines[i]:lines[i+1]], "\r\n")
+		if i == 0 {
+			text = bytes.TrimPrefix(text, byteOrder)
+		}
 		inside, level := z.inside(), z.level
 		body := head(text)
 		if z.indented > 0 {
@@ -39,6 +42,9 @@ func (z *scanner) cuts(src []byte, lines []int) []cut {
 	}
 	return belonging(c.cuts)
 }
+
+// byteOrder is the mark that a file may begin with.
+var byteOrder = []byte("\ufeff")
 
 // maxHead is how many bytes of a line are read for what it declares: longer ones are data.
 const maxHead = 4 << 10
@@ -134,12 +140,28 @@ func (c *cutter) cut(d Definition, found bool, i, level int) {
 	at := cut{line: i, level: level}
 	if found {
 		d.Line = i + 1
-		at.definitions = []Definition{d}
+		at.definitions = append([]Definition{d}, c.further(d, i)...)
 	}
 	if c.lead != none {
 		at.line, at.doc = c.lead, i-c.lead
 	}
 	c.cuts, c.lead = append(c.cuts, at), none
+}
+
+// further are the other names that Ruby's attr_reader :one, :two has in the line of the first.
+func (c *cutter) further(d Definition, i int) (all []Definition) {
+	if !c.constants {
+		return nil
+	}
+	_, names, _ := bytes.Cut(head(c.src[c.lines[i]:c.lines[i+1]]), []byte(":"+d.Name))
+	for symbol := range bytes.SplitSeq(names, []byte(",")) {
+		if name, found := bytes.CutPrefix(bytes.TrimSpace(symbol), []byte(":")); found && len(name) > 0 {
+			if name, _ := lastPart(name); name != "" {
+				all = append(all, Definition{Name: name, Line: d.Line})
+			}
+		}
+	}
+	return all
 }
 
 // close gives a typedef over lines the name at its end.

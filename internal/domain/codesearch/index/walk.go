@@ -22,7 +22,7 @@ type found struct {
 	path     string
 	size     int64
 	modified time.Time
-	changed  time.Time // when the file system last changed anything of it, which nobody can set; zero: unknown
+	changed  time.Time // when the file system last changed anything of it, which no program can set; zero: unknown
 }
 
 // latest is the time before which the file was not as it is now.
