@@ -25,7 +25,7 @@ func (s *syntax) definition(body []byte, level int, member bool) (Definition, bo
 			break
 		}
 		if isType, known := s.keywords[string(word)]; known && !s.modifies(after) {
-			return s.named(after, string(word), isType, place{level, member || bytes.HasSuffix(body[:len(body)-len(rest)], []byte("const"))}) // no variable
+			return s.named(after, string(word), isType, position{level, member || bytes.HasSuffix(body[:len(body)-len(rest)], []byte("const"))}) // no variable
 		} else if !known && !s.modifiers[withoutScope(word)] && word[0] != '"' { // extern "C"
 			break
 		}
@@ -63,14 +63,14 @@ func (s *syntax) modifies(after []byte) bool {
 	return known && len(rest) > 0 && letter(rest[0])
 }
 
-// place is where a line is.
-type place struct {
+// position is where a line is.
+type position struct {
 	level  int
 	member bool // directly within a type
 }
 
 // named reads the name after a keyword.
-func (s *syntax) named(after []byte, keyword string, isType bool, at place) (Definition, bool) {
+func (s *syntax) named(after []byte, keyword string, isType bool, at position) (Definition, bool) {
 	after = bytes.TrimLeft(after, " \t*&")
 	switch keyword {
 	case "fun": // fun <T> Type<T>?.name

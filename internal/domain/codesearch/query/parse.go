@@ -155,7 +155,16 @@ func (p *parsed) field(field string, everything bool) {
 	}
 	if codeLike(field) || p.symbol {
 		p.names = append(p.names, name{words.Whole(last), owner, 1, last})
+		if signed := lastName(field); strings.ContainsAny(signed, "$-") {
+			p.names = append(p.names, name{words.Whole(signed), "", 1, signed})
+		}
 	}
+}
+
+// lastName is the last name of a field with the signs that words do not have: $ZodType, read-line.
+func lastName(field string) string {
+	field = strings.Trim(field, ".:#/-")
+	return field[strings.LastIndexAny(field, ".:#/")+1:]
 }
 
 // word adds a word. A name of several parts counts as a whole and by its parts.

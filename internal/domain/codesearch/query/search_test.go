@@ -189,3 +189,21 @@ func TestBestOfManyAreKept(t *testing.T) {
 		}
 	}
 }
+
+// TestSignsOfNamesAreSought: a definition with a sign that no word has is found by its name
+// with it, and without.
+func TestSignsOfNamesAreSought(t *testing.T) {
+	shard := indexed(t, map[string]string{
+		"a.ts": "export interface Zod {\n  a: ZodType;\n  b: ZodType;\n  c: ZodType;\n}\n",
+		"b.ts": "export interface $ZodType {\n  a: string;\n}\n",
+		"c.sh": "read-line() {\n  a\n}\n", "d.sh": "read line line\nread line\n# read-line\n",
+	})
+	for query, want := range map[string]string{"$ZodType": "b.ts:1-3", "ZodType": "b.ts:1-3", "core.$ZodType": "b.ts:1-3", "read-line": "c.sh:1-3"} {
+		if got := found(shard, Request{Text: query}); len(got) == 0 || got[0] != want {
+			t.Errorf("%s: %q", query, got)
+		}
+		if p := parse(query, 0); !slices.ContainsFunc(p.names, func(n name) bool { _, ok := shard.Defined(n.whole); return ok }) {
+			t.Errorf("%s: none of %+v is defined", query, p.names)
+		}
+	}
+}

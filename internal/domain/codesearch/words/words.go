@@ -65,8 +65,11 @@ func Term(part string) (term string, ok bool) {
 	return term, len(term) > 1 && !IsNumber(term)
 }
 
-// Whole is the form in which names are compared: lower case, without underscores.
-func Whole(word string) string { return strings.ToLower(strings.ReplaceAll(word, "_", "")) }
+// Whole is the form in which names are compared: lower case, without underscores and the signs
+// that names of some languages have, such as $ZodType and read-line.
+func Whole(word string) string { return strings.ToLower(unsigned.Replace(word)) }
+
+var unsigned = strings.NewReplacer("_", "", "$", "", "-", "")
 
 // Split divides an identifier at underscores, and where its case or kind changes:
 // parseHTTPRequest2 is parse, HTTP, Request, 2. A hexadecimal number is one part.

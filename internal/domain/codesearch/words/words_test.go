@@ -87,3 +87,12 @@ func TestNext(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestWholeIsOneForm of a name, however a language or a person writes it.
+func TestWholeIsOneForm(t *testing.T) {
+	for _, name := range []string{"ReadLine", "read_line", "read-line", "$ReadLine", "READ_LINE$"} {
+		if got := Whole(name); got != "readline" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
