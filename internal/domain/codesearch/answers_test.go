@@ -161,6 +161,37 @@ func TestSnippetsHaveWhatAnswers(t *testing.T) {
 	}
 }
 
+// TestSnippetMovesWithinAChunk to the definition that a query names, or to the line with
+// most of its words, where it would be cut off, and the symbol is that definition.
+func TestSnippetMovesWithinAChunk(t *testing.T) {
+	o := two(t)
+	o.Repositories[0].Anonymous = true
+	var limits, steps strings.Builder
+	for i := range 70 {
+		fmt.Fprintf(&limits, "\tOther%cLimit = %d // of beans that are ground at once\n", 'A'+i%26, i)
+		fmt.Fprintf(&steps, "\tgrind(beans, %d, \"to a fine powder\")\n", i)
+	}
+	write(t, o.Repositories[0].Path, "limits.go", "package mill\n\nconst (\n"+limits.String()+"\tFrobnicateLimit = 9\n)\n")
+	write(t, o.Repositories[0].Path, "steps.go", "package mill\n\nfunc grindAll() {\n"+steps.String()+"\tcross(zebra, beans)\n}\n")
+	indexInto(t, o, o.Repositories[0], time.Now())
+	s, _ := served(t, o)
+	for _, c := range []struct {
+		query, file, shown, symbol string
+		first                      int
+	}{
+		{"FrobnicateLimit", "limits.go", "FrobnicateLimit = 9", "FrobnicateLimit", 71},
+		{"the limit of frobnicate", "limits.go", "FrobnicateLimit = 9", "FrobnicateLimit", 71},
+		{"where does a zebra cross beans", "steps.go", "cross(zebra, beans)", "grindAll", 71},
+		{"grindAll", "steps.go", "func grindAll", "grindAll", 0},
+		{"limit of beans", "limits.go", "OtherALimit", "OtherALimit", 0},
+	} {
+		rows, err := s.Find(t.Context(), codesearch.AnonymousScope(), codesearch.Query{Text: c.query, Path: c.file, Limit: 1, Snippet: 800})
+		if err != nil || len(rows) != 1 || rows[0].First != c.first || rows[0].Symbol != c.symbol || !strings.Contains(rows[0].Snippet, c.shown) {
+			t.Errorf("%s: %v, %+v", c.query, err, rows)
+		}
+	}
+}
+
 // TestLinksAreToLinesOfTheCommit: what is not in it as it was indexed says so, and has no
 // link; a part of a repository has its path there.
 func TestLinksAreToLinesOfTheCommit(t *testing.T) {

@@ -122,8 +122,9 @@ func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error)
 		return answer{}, notIndexed(r.Missing)
 	}
 	all := answer{names: names, missing: r.Missing, note: r.Note, more: r.More, stamp: stampOf(r), before: min(q.First, len(r.Hits))}
+	naming := query.NamingOf(q.Text)
 	for _, h := range r.Hits[min(q.First, len(r.Hits)):] {
-		one, err := s.options.Links.result(r.Shards[h.Shard], h, q)
+		one, err := s.options.Links.result(r.Shards[h.Shard], h, naming, cmp.Or(q.Snippet, DefaultSnippet))
 		if err != nil {
 			return answer{}, err
 		}
@@ -156,29 +157,68 @@ func (s *Server) visible(scope Scope, name string) ([]string, error) {
 	return names, nil
 }
 
-func (l Links) result(h query.Shard, hit query.Hit, q Query) (Result, error) {
-	c, last := h.Chunks[hit.Chunk], h.Chunks[hit.Last]
+// result is a place as callers see it, with so many bytes of its text at most.
+func (l Links) result(h query.Shard, hit query.Hit, names *query.Naming, most int) (Result, error) {
+	c, best, last := h.Chunks[hit.Chunk], h.Chunks[hit.Best], h.Chunks[hit.Last]
 	f := &h.Files[c.File]
 	r := Result{
 		Repository: h.Repository, FilePath: f.Path, StartLine: int(c.Line), EndLine: int(last.Last), Score: math.Round(hit.Score*1000) / 1000,
 		Metadata: l.metadata(&h.Meta, f, int(c.Line), int(last.Last)),
 	}
+	line := 0 // of the definition that the query names
 	if defined := h.Definitions(hit.Best); len(defined) > 0 {
-		r.Symbol = defined[0].Name
-		if defined[0].Of != "" {
-			r.Symbol = defined[0].Of + "." + r.Symbol
+		number, named := names.Among(defined)
+		d := defined[number]
+		if r.Symbol = d.Name; d.Of != "" {
+			r.Symbol = d.Of + "." + d.Name
+		}
+		if named {
+			line = d.Line
 		}
 	}
-	from, most := c.Start, cmp.Or(q.Snippet, DefaultSnippet)
-	if best := h.Chunks[hit.Best]; best.Line > c.Line && int(best.End-from) > most {
-		from, r.First = best.Start, int(best.Line) // what answers best would be cut off
-	}
-	text, err := h.TextOf(nil, f, int(from), int(last.End))
+	text, err := h.TextOf(nil, f, int(c.Start), int(last.End))
 	if err != nil {
 		return Result{}, fmt.Errorf("the text of an indexed file cannot be read: %w", err)
 	}
-	r.Snippet = snippet(text, most)
+	from, first := 0, int(c.Line)
+	if best.Line > c.Line && int(best.End-c.Start) > most {
+		from, first = int(best.Start-c.Start), int(best.Line) // what answers best would be cut off
+	}
+	if end := int(best.End - c.Start); end-from > most { // and so would a part of it
+		if line == 0 {
+			line = first + names.Line(text[from:end])
+		}
+		skipped, lines := toShow(text[from:end], line-first, most)
+		from, first = from+skipped, first+lines
+	}
+	if first != r.StartLine {
+		r.First = first
+	}
+	r.Snippet = snippet(text[from:], most)
 	return r, nil
+}
+
+// linesBefore is how many lines precede the one that a snippet is moved to.
+const linesBefore = 3
+
+// toShow is how many bytes and lines at the beginning of a text are left out, so that a line of
+// it, from 0, is among the first bytes of the rest.
+func toShow(text []byte, line, most int) (skipped, lines int) {
+	starts := []int{0} // of lines
+	for i, b := range text {
+		if b == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	starts = append(starts, len(text)+1)
+	if line = min(line, len(starts)-2); line <= 0 || starts[line+1]-1 <= most {
+		return 0, 0
+	}
+	lines = max(0, line-linesBefore)
+	for lines < line && starts[line+1]-1-starts[lines] > most {
+		lines++
+	}
+	return starts[lines], lines
 }
 
 // snippet is the beginning of a piece of text: whole lines, at most so many

@@ -1,9 +1,11 @@
 package query
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/domain/codesearch/vocabulary"
 	"countersign.dev/internal/domain/codesearch/words"
 )
@@ -191,6 +193,114 @@ func (p *parsed) word(word string, everything bool) {
 
 // wellRecalled is the weight from which one word alone may be the name of what is sought.
 const wellRecalled = 0.85
+
+// Naming says what of a place a query is about.
+type Naming struct {
+	parsed
+	terms map[string][]string // of words that were seen
+}
+
+// NamingOf reads a query.
+func NamingOf(text string) *Naming { return &Naming{parse(text, 0), map[string][]string{}} }
+
+// Among is the number of the definition that the query names: by its name, or by all words
+// of that. Of several it is the one with most words of the query.
+func (n *Naming) Among(definitions []index.Definition) (number int, ok bool) {
+	best := 0
+	for i, d := range definitions {
+		if worth := n.worth(d); worth > best {
+			best, number = worth, i
+		}
+	}
+	return number, best > 0
+}
+
+// worth is how well the query names a definition; 0: it does not.
+func (n *Naming) worth(d index.Definition) (worth int) {
+	const exact, written, owned = 1000, 100, 50
+	for _, name := range n.names {
+		if name.written == "" || name.whole != words.Whole(d.Name) {
+			continue
+		}
+		at := exact
+		if name.written == d.Name {
+			at += written
+		}
+		if name.owner != "" && words.Whole(name.owner) == words.Whole(d.Of) {
+			at += owned
+		}
+		worth = max(worth, at)
+	}
+	if worth > 0 {
+		return worth
+	}
+	for _, part := range words.Split(d.Name) {
+		if vocabulary.Silent(strings.ToLower(part)) {
+			continue
+		}
+		if !n.has(part) {
+			return 0
+		}
+		worth += 2
+	}
+	if worth > 0 && d.Of != "" && n.has(d.Of) {
+		worth++
+	}
+	return worth
+}
+
+// has reports whether a word's terms are all in the query.
+func (n *Naming) has(word string) bool {
+	terms := words.Terms(word)
+	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t string) bool { return n.group(t) < 0 })
+}
+
+// group is the number of the query's word that has a term, or -1.
+func (n *Naming) group(term string) int {
+	return slices.IndexFunc(n.groups, func(g group) bool { return g.terms[0].text == term })
+}
+
+// Line is the number of the line, from 0, that has most of the query. A
+// word counts less the more lines have it.
+func (n *Naming) Line(text []byte) (number int) {
+	lines := bytes.Split(text, []byte("\n"))
+	in, all := make([]uint32, len(lines)), [maxGroups]int{}
+	for i, line := range lines {
+		for at := 0; at < len(line); {
+			var start int
+			start, at = words.Next(line, at)
+			for _, term := range n.termsOf(string(line[start:at])) {
+				if g := n.group(term); g >= 0 && in[i]&(1<<g) == 0 {
+					in[i] |= 1 << g
+					all[g]++
+				}
+			}
+		}
+	}
+	best := 0.0
+	for i := range lines {
+		worth := 0.0
+		for g := range n.groups {
+			if in[i]&(1<<g) != 0 {
+				worth += n.groups[g].weight / float64(all[g])
+			}
+		}
+		if worth > best {
+			best, number = worth, i
+		}
+	}
+	return number
+}
+
+// termsOf are the terms of a word.
+func (n *Naming) termsOf(word string) []string {
+	terms, known := n.terms[word]
+	if !known {
+		terms = words.Terms(word)
+		n.terms[word] = terms
+	}
+	return terms
+}
 
 // compounds adds the names that neighbouring words make: "wait group" may mean
 // WaitGroup or wait_group, and "verify token" VerifyToken.
