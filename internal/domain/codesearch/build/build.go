@@ -153,7 +153,7 @@ func (o *Options) update(ctx context.Context, all []Repository, known []failures
 			o.embed(ctx, r, &known[i].embeddings, first)
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return errStopped
 		}
 		if said := known[i].index.ended(err); said != "" {
 			fmt.Fprintf(o.Out, "%s\tfailed: %s\n", r.Name, said)
@@ -167,6 +167,9 @@ func (o *Options) update(ctx context.Context, all []Repository, known []failures
 	}
 	return failed
 }
+
+// errStopped is the error of a run that a signal ended.
+var errStopped = errors.New("stopped: repositories that were not finished keep the index that they had")
 
 // source is what is indexed of a repository. A configured one inside of it is not: others may see that.
 func (o *Options) source(r Repository) index.Source {

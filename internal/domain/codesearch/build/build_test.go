@@ -72,6 +72,19 @@ func TestOneFailureStopsNothing(t *testing.T) {
 	}
 }
 
+// TestStopSaysWhatIsLeft: a signal is no failure of a repository, and the old index stays.
+func TestStopSaysWhatIsLeft(t *testing.T) {
+	root, folder := t.TempDir(), t.TempDir()
+	write(t, root, "a.go", "package a\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out bytes.Buffer
+	err := Run(ctx, Options{Folders: []string{root}, Folder: folder, Out: &out, Err: io.Discard})
+	if err == nil || !strings.HasPrefix(err.Error(), "stopped: ") || !strings.Contains(err.Error(), "keep the index") || out.Len() > 0 {
+		t.Errorf("%v, %q", err, out.String())
+	}
+}
+
 // TestFoldersOfOneNameAreRefused: the index of one would replace that of the other, unless
 // they are configured by names of their own.
 func TestFoldersOfOneNameAreRefused(t *testing.T) {
@@ -166,8 +179,9 @@ func TestWatchWritesWhatChanged(t *testing.T) {
 	root, folder := t.TempDir(), t.TempDir()
 	write(t, root, "a.go", "package a\n")
 	write(t, root, "b.go", "package b\n")
-	file := index.FileOf(folder, "x")
+	file, written := index.FileOf(folder, "x"), time.Now().Round(0)
 	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(written) + time.Minute) // a test's clock is behind the file system's
 		ctx, cancel := context.WithCancel(t.Context())
 		old := time.Now().Add(-time.Hour)
 		for _, name := range []string{"a.go", "b.go"} {

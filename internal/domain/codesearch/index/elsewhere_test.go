@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -271,7 +272,13 @@ func FuzzUnpack(f *testing.F) {
 
 // Memory is an index of some of a repository's files. Its lengths are in parts of
 // the averages of the whole repository, which meta describes.
-func Memory(meta Meta, entries []Entry) *Index { return merge(meta, entries).memory(len(entries)) }
+func Memory(meta Meta, entries []Entry) *Index {
+	m, err := merge(context.Background(), meta, entries)
+	if err != nil {
+		panic(err)
+	}
+	return m.memory(len(entries))
+}
 
 // TestFilesFromElsewhereHaveASize: what a store returns is no longer than what is indexed.
 func TestFilesFromElsewhereHaveASize(t *testing.T) {

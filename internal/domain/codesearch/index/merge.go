@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"path"
 	"slices"
@@ -55,13 +56,17 @@ func newMerger(meta Meta) *merger {
 	return &merger{meta: meta, global: map[termTable][]uint32{}, folders: map[string][]string{}}
 }
 
-func merge(meta Meta, entries []Entry) *merger {
+// merge merges entries. Of a large repository that takes seconds: it stops when the context ends.
+func merge(ctx context.Context, meta Meta, entries []Entry) (*merger, error) {
 	m := newMerger(meta)
 	m.takeOver(entries)
 	for i := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		m.add(i, &entries[i])
 	}
-	return m
+	return m, nil
 }
 
 // takeOver begins with the terms of an analyser, so that these are not looked up again.

@@ -69,7 +69,7 @@ func Update(ctx context.Context, file string, src Source, o Options) (Report, er
 		return r, nil
 	}
 	before.fill(entries)
-	err = write(file, r.Meta, entries)
+	err = write(ctx, file, r.Meta, entries)
 	r.Took = time.Since(began)
 	return r, err
 }

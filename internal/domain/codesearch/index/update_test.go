@@ -1,6 +1,8 @@
 package index
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -203,6 +205,22 @@ func TestFileReplacedDuringAnUpdateIsRead(t *testing.T) {
 	ix := updated(t, file, root, Options{Now: o.Now})
 	if text, err := ix.Text(&ix.Files[0]); err != nil || string(text) != "after_ = 1\n" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestWritingStopsWithItsContext, and leaves the index that there was.
+func TestWritingStopsWithItsContext(t *testing.T) {
+	root, file := sample(t), filepath.Join(t.TempDir(), "x")
+	before := updated(t, file, root, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := write(ctx, file, Meta{Name: "y", Files: 1}, make([]Entry, 1)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if ix, err := Open(file); err != nil || ix.Checksum() != before.Checksum() {
+		t.Errorf("the index is another one, or none: %v", err)
+	} else {
+		_ = ix.Close()
 	}
 }
 

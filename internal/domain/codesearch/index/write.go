@@ -3,6 +3,7 @@ package index
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -39,8 +40,12 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // write writes the index of the entries and puts it into place.
-func write(file string, meta Meta, entries []Entry) error {
-	return Replace(file, merge(meta, entries).writeTo)
+func write(ctx context.Context, file string, meta Meta, entries []Entry) error {
+	m, err := merge(ctx, meta, entries)
+	if err != nil {
+		return err
+	}
+	return Replace(file, m.writeTo)
 }
 
 // Replace writes a file in one step: beside the old one, which it then replaces. A process or
