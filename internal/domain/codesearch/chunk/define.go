@@ -24,7 +24,11 @@ func (s *syntax) definition(body []byte, level int, member bool) (Definition, bo
 		if len(word) == 0 {
 			break
 		}
-		if isType, known := s.keywords[string(word)]; known && !s.modifies(after) {
+		isType, known := s.keywords[string(word)]
+		if known && s.creates && len(rest) == len(body) { // drop table name, or a column
+			break
+		}
+		if known && !s.modifies(after) {
 			return s.named(after, string(word), isType, position{level, member || bytes.HasSuffix(body[:len(body)-len(rest)], []byte("const"))}) // no variable
 		} else if !known && !s.modifiers[withoutScope(word)] && word[0] != '"' { // extern "C"
 			break
@@ -72,6 +76,10 @@ type position struct {
 // named reads the name after a keyword.
 func (s *syntax) named(after []byte, keyword string, isType bool, at position) (Definition, bool) {
 	after = bytes.TrimLeft(after, " \t*&")
+	if s.creates || s.dashed || s.labels {
+		name, of := s.label(after)
+		return Definition{Name: name, Of: of, Type: isType}, name != ""
+	}
 	switch keyword {
 	case "fun": // fun <T> Type<T>?.name
 		after = bytes.ReplaceAll(bytes.TrimLeft(withoutTypes(after), " "), []byte("?."), []byte("."))

@@ -3,6 +3,7 @@ package chunk
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // property reads type Name { get; set; }, type Name => value, and type Name whose brace is on
@@ -37,4 +38,39 @@ func constant(body []byte) (Definition, bool) {
 	}
 	isName := len(word) > 0 && 'A' <= word[0] && word[0] <= 'Z' && !slices.ContainsFunc(word, func(c byte) bool { return !letter(c) })
 	return Definition{Name: string(word)}, isName && len(rest) > 1 && rest[0] == '=' && bytes.IndexByte([]byte("=~>"), rest[1]) < 0
+}
+
+// label reads the name after a keyword of a language whose names are in quotes or have dashes.
+func (s *syntax) label(after []byte) (name, of string) {
+	switch {
+	case s.labels: // resource "type" "name" {
+		parts := bytes.Split(after, []byte(`"`))
+		if len(parts) < 3 || len(bytes.TrimSpace(parts[0])) > 0 {
+			return "", ""
+		}
+		name, _ = lastPart(parts[len(parts)-2])
+		if len(parts) > 4 {
+			of = string(parts[1])
+		}
+		return name, of
+	case s.dashed: // function global:Get-Item
+		end := bytes.IndexAny(after, " ({\t")
+		if end < 0 {
+			end = len(after)
+		}
+		name = string(after[:end])
+		return name[bytes.LastIndexByte(after[:end], ':')+1:], ""
+	}
+	for _, word := range []string{"if", "not", "exists"} {
+		if first, rest := firstWord(after); bytes.EqualFold(first, []byte(word)) {
+			after = bytes.TrimLeft(rest, " ")
+		}
+	}
+	plain := bytes.Map(func(r rune) rune {
+		if strings.ContainsRune("\"`[]", r) {
+			return -1
+		}
+		return r
+	}, after)
+	return lastPart(plain)
 }

@@ -21,6 +21,9 @@ type syntax struct {
 	aliases    bool            // typedef, and words of macros before names
 	properties bool            // type name { get; set; } within a type
 	constants  bool            // Name = value, and attr_reader :name
+	creates    bool            // create table if not exists name
+	dashed     bool            // names have dashes
+	labels     bool            // names are in quotes, the last of them counts
 	signatures bool            // name :: type, at the beginning of a line
 	indented   int             // columns of one level, where blocks are indented; 0: braces
 }
@@ -103,10 +106,16 @@ var syntaxes = func() map[string]*syntax {
 	groovy := java.with(literals{})
 	groovy.long = dart.long
 	proto := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("message enum service", "rpc")}
+	sql := &syntax{comments: []string{"--"}, open: "/*", close: "*/", quotes: `"'`, long: longs("$$"), keywords: keywords("", "function procedure table view trigger FUNCTION PROCEDURE TABLE VIEW TRIGGER"), modifiers: set("create or replace temporary temp unlogged external materialized CREATE OR REPLACE TEMPORARY TEMP UNLOGGED EXTERNAL MATERIALIZED"), creates: true}
+	power := &syntax{comments: []string{"#"}, open: "<#", close: "#>", quotes: `"'`, keywords: keywords("class enum", "function filter workflow"), modifiers: set("global:"), dashed: true}
+	graph := &syntax{comments: []string{"#"}, quotes: `"`, long: longs(`"""`), keywords: keywords("type interface enum union input scalar", "directive fragment query mutation"), modifiers: set("extend")}
+	terraform := &syntax{comments: []string{"#", "//"}, open: "/*", close: "*/", quotes: `"`, keywords: keywords("", "resource data module variable output provider"), labels: true}
+	solidity := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("contract interface library struct enum", "function modifier event error"), modifiers: set("abstract")}
 	all := map[string]*syntax{
 		"Python": python, "JavaScript": script, "TypeScript": script, "TSX": script, "JSX": script, "Vue": script, "Svelte": script, "Java": java, "C#": sharp, "C": c, "C++": cpp, "Objective-C": objc,
 		"Ruby": ruby, "Rust": rust, "PHP": php, "Hack": php, "Kotlin": kotlin, "Swift": swift, "Scala": scala, "Lua": lua, "Zig": zig, "Elixir": elixir, "Haskell": haskell, "Shell": shell, "Dart": dart, "Groovy": groovy,
 		"Perl": perl, "Julia": julia, "Protocol Buffer": proto, "Crystal": ruby,
+		"SQL": sql, "PLpgSQL": sql, "PLSQL": sql, "TSQL": sql, "PowerShell": power, "GraphQL": graph, "HCL": terraform, "Solidity": solidity,
 	}
 	for _, s := range all {
 		s.ready()
