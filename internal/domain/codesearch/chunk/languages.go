@@ -76,7 +76,7 @@ const cModifiers = "static inline extern const volatile constexpr virtual explic
 var syntaxes = func() map[string]*syntax {
 	python := &syntax{comments: []string{"#"}, quotes: `"'`, long: longs(`"""`, "'''"), keywords: keywords("class", "def"), modifiers: set("async"), indented: 4}
 	script := &syntax{
-		comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: escaped("`"), literals: literals{regexes: true}, methods: true, assigns: true,
+		comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: []literal{{open: "`", close: "`", escapes: true, holes: true}}, literals: literals{regexes: true}, methods: true, assigns: true,
 		keywords:  keywords("class interface enum namespace module type", "function const let var"),
 		modifiers: set("export default async declare abstract public private protected static readonly override get set function*"),
 	}
@@ -99,7 +99,7 @@ var syntaxes = func() map[string]*syntax {
 	elixir := &syntax{comments: []string{"#"}, quotes: `"`, long: longs(`"""`), keywords: keywords("defmodule defprotocol defimpl @type @typep @opaque", "def defp defmacro defmacrop defguard defguardp defdelegate @callback @macrocallback"), indented: 2}
 	haskell := &syntax{comments: []string{"--"}, open: "{-", close: "-}", quotes: `"`, literals: literals{nested: true, chars: true}, keywords: keywords("data newtype type class instance module", ""), indented: 2, signatures: true}
 	shell := &syntax{comments: []string{"#"}, quotes: `"'`, literals: literals{heredoc: "<<", spaced: true}, keywords: keywords("", "function"), methods: true}
-	perl := &syntax{comments: []string{"#"}, quotes: `"'`, literals: literals{heredoc: "<<", document: literal{open: "=", close: "=cut", alone: true}}, keywords: keywords("package class role", "sub method")}
+	perl := &syntax{comments: []string{"#"}, quotes: `"'`, literals: literals{heredoc: "<<", document: literal{open: "=", close: "=cut", alone: true, code: true}}, keywords: keywords("package class role", "sub method")}
 	julia := &syntax{comments: []string{"#"}, open: "#=", close: "=#", quotes: `"`, literals: literals{nested: true, chars: true}, long: longs(`"""`), keywords: keywords("struct module type", "function macro const"), modifiers: set("mutable abstract primitive"), indented: 4}
 	dart := java.with(literals{nested: true})
 	dart.long = longs(`"""`, "'''")

@@ -14,6 +14,7 @@ type literal struct {
 	doubled     bool // the close twice does not end it
 	nested      bool // what it opens with begins another one inside
 	alone       bool // the close is at the beginning of a line, and may be indented
+	holes       bool // ${ begins code inside, to its brace
 	code        bool // what is around code, as HTML is: a file may end in it
 }
 

@@ -12,6 +12,8 @@ func TestLiteralsHideNoDefinition(t *testing.T) {
 	for _, c := range []struct{ language, src, want string }{
 		{"JavaScript", "const bad = /[`~]/;\nclass A {\n  one() {\n    return a.replace(/\\{/g, '') / 2;\n  }\n  two() {\n    return x / y /* { */;\n  }\n}\n", "bad A A.one A.two"},
 		{"JavaScript", "const a = `\\`{`;\nclass A {\n  one() {\n    return /['\"]{/.test(a)\n  }\n  two() {\n  }\n}\n", "a A A.one A.two"},
+		{"JavaScript", "class A {\n  one() {\n    return `'${a.replace(/'/g, `'\\\\''`)}'`\n  }\n  two() {\n    return `${a.map((b) => {\n      return `{${b}`\n    })} {`\n  }\n  three() {\n  }\n}\n", "A A.one A.two A.three"},
+		{"Perl", "sub a {\n}\n\n=head1 B\n\nsub not_here {\n", "a"},
 		{"TSX", "class A {\n  one() {\n    return <p>{a} {b}<br /> / </p>\n  }\n  two() {\n  }\n}\n", "A A.one A.two"},
 		{"Rust", "fn a() {\n    match c {\n        b'{' | '{' | '\\u{7b}' | '\"' => 1,\n    }\n}\nimpl<'a> B {\n    fn c(&'a self) {\n    }\n}\nfn d() {\n}\n", "a B B.c d"},
 		{"Rust", "fn a() {\n    print(\"{ and\n      { { \\\" more\");\n    b(r#\"{\"{\"#);\n}\n/* { /* { */ { */\nimpl B {\n    fn c() {\n    }\n}\n", "a B B.c"},
@@ -53,7 +55,7 @@ func TestUnendedStringHidesNothing(t *testing.T) {
 func TestTimeIsLinear(t *testing.T) {
 	const short, times, limit = 8 << 10, 16, 90
 	for _, c := range []struct{ language, begin, repeated string }{
-		{"JavaScript", "", `'\`}, {"JavaScript", "", "/\\"}, {"JavaScript", "", "/ "}, {"TypeScript", "x", "<<"}, {"Java", "int f", "<"}, {"Java", "Map", "<a"}, {"C++", "x(", "<<"}, {"C++", "int x", "<<"},
+		{"JavaScript", "", `'\`}, {"JavaScript", "", "/\\"}, {"JavaScript", "", "/ "}, {"JavaScript", "", "`${"}, {"TypeScript", "x", "<<"}, {"Java", "int f", "<"}, {"Java", "Map", "<a"}, {"C++", "x(", "<<"}, {"C++", "int x", "<<"},
 		{"Kotlin", "fun ", "<"}, {"C++", "", "template<"}, {"C++", "", "R\"("}, {"PHP", "<?php ", "<<<"}, {"Rust", "", "r#\""}, {"Rust", "", "/*"}, {"Swift", "", "#\""}, {"C#", "", "@\"\""}, {"Ruby", "", "<<-"},
 		{"Java", "", "class a {\n"}, {"C", "", "int f(a\n"}, {"C++", "", "#if\n"}, {"Go", "package p\n", "func a() {\n"},
 	} {

@@ -12,6 +12,7 @@ type scanner struct {
 	level    int
 	within   literal   // that is open; without a close: none
 	depth    int       // of nested ones
+	holes    []hole    // in strings, around the present place
 	awaited  literal   // that begins with the next line
 	branches []branch  // of conditional compilation, around the line
 	unclosed [128]bool // quotes that have no end in the line
@@ -20,6 +21,15 @@ type scanner struct {
 
 // branch is where a conditional group of lines began.
 type branch struct{ before, after int } // levels; after is none until its first part ends
+
+// hole is code inside a string.
+type hole struct {
+	level  int // outside of its braces
+	within literal
+}
+
+// maxHoles is how deep they are followed.
+const maxHoles = 100
 
 func newScanner(s *syntax, src []byte) scanner {
 	z := scanner{syntax: s}
@@ -147,6 +157,11 @@ func (z *scanner) closing(text []byte, i int) int {
 				return i
 			}
 			continue
+		case l.holes && len(z.holes) < maxHoles && bytes.HasPrefix(rest, []byte("${")):
+			z.holes = append(z.holes, hole{z.level, l})
+			z.level++
+			z.within = literal{}
+			return i + len("${")
 		case l.nested && rest[0] == l.open[0] && bytes.HasPrefix(rest, []byte(l.open)):
 			z.depth++
 			i += len(l.open) - 1
@@ -184,6 +199,9 @@ func (z *scanner) special(text []byte, i int) (next int, done bool) {
 		z.level++
 	case c == '}':
 		z.level = max(0, z.level-1)
+		if n := len(z.holes) - 1; n >= 0 && z.level <= z.holes[n].level {
+			z.within, z.holes = z.holes[n].within, z.holes[:n]
+		}
 	case c == '/' && z.regexes && regexMay(text[:i]):
 		return i + z.once('/', rest, regex), false
 	case c == '\'' && z.chars:
