@@ -194,7 +194,7 @@ func token(ctx context.Context, p program, c command) error {
 func verifyAudit(ctx context.Context, p program, c command) error {
 	o := app.AuditOptions{ConfigOptions: p.configOptions()}
 	operands, err := c.parse(p, func(fs *flag.FlagSet) {
-		fs.StringVar(&o.File, "config", "", "configuration `file` whose audit.path and redis.url are used")
+		fs.StringVar(&o.File, "config", "", "configuration `file` whose audit and redis.url are used")
 		fs.Func("redis", "`URL` of the Redis that has the processes' newest heads", o.HeadsIn)
 		fs.Func("expect-head", "`HASH/COUNT` of an earlier verification that must still hold", o.ExpectHead)
 		fs.Func("key", "public `key` that signed the logs, as check prints it; may be repeated", o.Trust)

@@ -266,6 +266,13 @@ func TestProcessesKeepEachOthersHeads(t *testing.T) {
 	if status, said := verifyLogs(t, AuditOptions{Paths: paths[1:], keys: trusted}); status != audit.Whole && status != audit.Lost || !strings.Contains(said, "annot be known") && !strings.Contains(said, "Not known") {
 		t.Errorf("one log alone: got status %d: %s", status, said)
 	}
+	for others, want := range map[string]audit.Status{"": audit.Lost, "\n  others: [" + paths[1] + "]": audit.Whole} {
+		file := filepath.Join(folder, "countersign.yaml")
+		must(t, os.WriteFile(file, []byte("audit:\n  path: "+paths[0]+others+"\nissuer:\n  url: https://id.example.com\nredis:\n  url: rediss://redis.example.com\n"), 0o600))
+		if status, said := verifyLogs(t, AuditOptions{ConfigOptions: ConfigOptions{File: file, Getenv: noVariables}, keys: trusted, redis: redis}); status != want {
+			t.Errorf("a configuration%s: got status %d, want %d: %s", others, status, want, said)
+		}
+	}
 	must(t, errors.Join(os.Remove(paths[1]), os.Remove(paths[1]+".head"))) // finance, with its stolen key
 	signer, err := keys.signer("finance")
 	must(t, err)

@@ -36,7 +36,7 @@ func PrintCodes(out io.Writer, asJSON bool) error {
 // AuditOptions say which logs are verified, and against what.
 type AuditOptions struct {
 	ConfigOptions          // File may be empty: then Paths are required
-	Paths         []string // logs and folders; none: that of the configuration
+	Paths         []string // logs and folders; none: those of the configuration
 
 	redis  string      // URL; empty: that of the configuration, or none
 	keys   []string    // trusted, public
@@ -103,7 +103,7 @@ func VerifyAudit(ctx context.Context, o AuditOptions) error {
 	return nil
 }
 
-// evidence reads the options. A configuration supplies the path, and Redis.
+// evidence reads the options. A configuration supplies the paths, and Redis.
 func (o *AuditOptions) evidence(ctx context.Context) (e audit.Evidence, err error) {
 	if o.File != "" {
 		conf, err := o.load(func(*config.Config) []string { return nil })
@@ -111,7 +111,7 @@ func (o *AuditOptions) evidence(ctx context.Context) (e audit.Evidence, err erro
 			return e, err
 		}
 		if len(o.Paths) == 0 {
-			o.Paths = []string{conf.Audit.Path}
+			o.Paths = conf.Audit.Logs()
 		}
 		if o.redis == "" {
 			o.redis = conf.Redis.URL

@@ -15,17 +15,15 @@ import (
 // held does something before or after the store gives a slot.
 type held struct {
 	*memory
-	first, then func()
+	first, then atomic.Pointer[func()]
 }
 
 func (h *held) Hold(ctx context.Context, key, holder string, limit int, ttl time.Duration) (bool, error) {
-	if first := h.first; first != nil {
-		h.first = nil
-		first()
+	if first := h.first.Swap(nil); first != nil {
+		(*first)()
 	}
-	if then := h.then; then != nil {
-		h.then = nil
-		defer then()
+	if then := h.then.Swap(nil); then != nil {
+		defer (*then)()
 	}
 	return h.memory.Hold(ctx, key, holder, limit, ttl)
 }
@@ -39,12 +37,13 @@ func TestReleasedSlotsAreFree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.first = release
+			s.first.Store(&release)
 			<-time.After(15 * time.Second) // a slot ends 30 s after it was renewed
 		},
 		"cancelled": func(t *testing.T, s *held, q *quota.Quotas) {
 			ctx, cancel := context.WithCancel(t.Context())
-			s.then = cancel
+			leave := func() { cancel() }
+			s.then.Store(&leave)
 			if _, err := q.Hold(ctx, quota.Turns, alice); !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v", err)
 			}

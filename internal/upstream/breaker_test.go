@@ -102,3 +102,22 @@ func TestAnswerOfAPersonIsNotTheProbe(t *testing.T) {
 		t.Errorf("after the probe: got %v, want the breaker closed", got)
 	}
 }
+
+// TestPanicEndsTheProbe: its caller gets an error, and the next probe is sent.
+func TestPanicEndsTheProbe(t *testing.T) {
+	a := &scripted{call: func() error { return errors.New("connection refused") }}
+	s, now, call := ownServer(t, a)
+	for range breaker.Failures {
+		_ = call()
+	}
+	*now = now.Add(breaker.Own.Pause)
+	a.call = func() error { panic("an answer that was not expected") }
+	if err := call(); err == nil || errors.Is(err, errOpen) || s.breaker.Closed() {
+		t.Errorf("the probe that panics: got %v", err)
+	}
+	*now = now.Add(breaker.Own.Pause)
+	a.call = func() error { return nil }
+	if err := call(); err != nil || !s.breaker.Closed() {
+		t.Errorf("the next one: got %v, want the breaker closed", err)
+	}
+}

@@ -53,10 +53,15 @@ func (s *server) send(ctx context.Context, r route, args json.RawMessage, probe 
 // exchange passes a call to the adapter. That of an own server keeps the deadline and
 // gives the slot back itself; for a foreign one a context does, and the process does other
 // work meanwhile.
-func (s *server) exchange(ctx context.Context, until time.Time, tool string, args json.RawMessage) (result.Outcome, error) {
+func (s *server) exchange(ctx context.Context, until time.Time, tool string, args json.RawMessage) (o result.Outcome, err error) {
 	if s.ours != nil {
 		return s.ours.CallUntil(ctx, until, tool, args)
 	}
+	defer func() {
+		if p := recover(); p != nil { // it is counted as any failure: the breaker waits for the end of its probe
+			err = fault.Panic("calling "+s.Name, p)
+		}
+	}()
 	bounded, cancel := s.up.bounded(ctx, time.Until(until))
 	defer cancel()
 	defer admission.Outside(ctx)()

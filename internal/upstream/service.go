@@ -69,9 +69,11 @@ func (u *Upstream) transport() http.RoundTripper {
 // Close cancels what is in flight, closes every session and returns when all of
 // it has ended.
 func (u *Upstream) Close() {
+	u.replacing.Lock() // a replacement that has begun publishes its servers first, or they would stay open
 	u.closing.Lock()
 	u.stop()
 	u.closing.Unlock()
+	u.replacing.Unlock()
 	for _, s := range u.registry().servers {
 		if s.ours != nil {
 			s.ours.Abort()

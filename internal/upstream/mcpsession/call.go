@@ -113,13 +113,14 @@ func (p *Pool) once(ctx context.Context, t *trace, key string, exchange func(con
 	if err != nil {
 		return true, err
 	}
+	works := false
+	defer func() { p.release(s, works) }() // after a panic, too
 	t.sent.Store(!p.o.Traced)
 	t.stateful = s.ID() != ""
 	if err = exchange(ctx, s); t.answered(ctx, err) && s.alive(ctx) {
 		err = errors.Join(ErrUnreadable, err)
 	}
-	works := err == nil || errors.Is(err, ErrUnreadable) || ctx.Err() != nil && !errors.Is(err, errHung) || !t.rejected() && (isServerError(err) || errors.As(err, new(Rejected)))
-	p.release(s, works)
+	works = err == nil || errors.Is(err, ErrUnreadable) || ctx.Err() != nil && !errors.Is(err, errHung) || !t.rejected() && (isServerError(err) || errors.As(err, new(Rejected)))
 	return fresh, err
 }
 
