@@ -115,3 +115,19 @@ func WithWords(all []result.Row, words []string) (found []result.Row) {
 	slices.SortStableFunc(found, func(a, b result.Row) int { return shares(b) - shares(a) })
 	return found
 }
+
+// Addressed is the column, the named one or any when that is empty, in which rows have an e-mail address of the first of
+// several names alone; empty: there is none. ada@example.com may be another Ada's than Ada Lovelace's.
+func Addressed(rows []result.Row, in string, names []string) (column string) {
+	if len(names) < 2 {
+		return ""
+	}
+	for _, row := range rows {
+		for _, key := range row.Keys {
+			if local, _, is := strings.Cut(fmt.Sprint(row.Values[key]), "@"); is && (in == "" || in == key) && strings.EqualFold(local, names[0]) {
+				return key
+			}
+		}
+	}
+	return ""
+}

@@ -72,6 +72,9 @@ func TestAnswersAreThoseOfTheRows(t *testing.T) {
 		{"carol", "deals won or lost", deals(func(d company.Deal) bool { return strings.HasPrefix(d.Stage, "CLOSED") })},
 		{"alice", "employees whose manager is Dan Williams", staff(func(e company.Employee) bool { return e.ManagerID == dan.ID })},
 		{"alice", "employees with manager Dan Williams", staff(func(e company.Employee) bool { return e.ManagerID == dan.ID })},
+		{"eve", "invoices approved by Bob Martinez", -1}, // the rows say bob@
+		{"eve", "how many invoices did Bob Martinez approve?", -1},
+		{"dan", "tickets assigned to Dan Williams", -1},
 		{"bob", "invoices paid last month", -1},
 		{"bob", "invoices received last month", -1},
 		{"bob", "how many invoices per month?", -1},
@@ -89,7 +92,7 @@ func TestAnswersAreThoseOfTheRows(t *testing.T) {
 	} {
 		s := ask(t, b.as(t, q.who), b.as(t, q.who).fakeHR.person.Person, nil, q.question)
 		if q.want < 0 { // not answered
-			if !strings.HasPrefix(s.text, "I can't do that here") {
+			if !strings.HasPrefix(s.text, "I can't do that here") && !strings.HasPrefix(s.text, "I cannot tell: ") {
 				t.Errorf("%s asked %q: calls %v: %s", q.who, q.question, s.calls, cut(s.text))
 			}
 			continue

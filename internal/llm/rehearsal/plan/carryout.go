@@ -139,12 +139,12 @@ func (p *planner) list(r *match.Reading, about declared.Thing, args map[string]a
 	l.Remark = cmp.Or(speak.Hidden(r, l.Rows), l.Remark, map[bool]string{true: "They do not say whose they are."}[slices.ContainsFunc(r.Filters, unsaid) && len(l.Rows) > 0])
 	r.Filters = slices.DeleteFunc(r.Filters, unsaid)
 	for _, f := range r.Filters {
-		read, some := len(l.Rows), l.Rows
-		if f.Column != "" && len(some) > 0 && len(f.Else) == 0 && !slices.ContainsFunc(some, func(one result.Row) bool { return slices.Contains(one.Keys, f.Column) }) {
-			panic(end{none: true, text: fmt.Sprintf("I cannot tell: the %s here do not say %q.", r.Tool.Rows, speak.Label(r.Tool, f.Column))})
-		}
+		read, some, known := len(l.Rows), l.Rows, false
 		l.Rows = slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool { return fits(p.Catalog, one, f) == f.Not })
-		known := false
+		says := func(one result.Row) bool { return slices.Contains(one.Keys, f.Column) }
+		if short := facts.Addressed(some, f.Column, f.Words); short != "" && len(l.Rows) == 0 || f.Column != "" && len(some) > 0 && len(f.Else) == 0 && !slices.ContainsFunc(some, says) {
+			panic(end{none: true, text: fmt.Sprintf("I cannot tell: the %s here do not say %q%s.", r.Tool.Rows, speak.Label(r.Tool, cmp.Or(short, f.Column)), map[bool]string{true: " by a whole name"}[short != ""])})
+		}
 		others := func(one result.Row) bool { _, mine := owner(p.Catalog, one); return !mine }
 		if (f.Located || f.Whose && slices.ContainsFunc(some, others)) && len(l.Rows) == 0 {
 			l.Rows, known = ofPeople(p, r.Tool, some, f)
