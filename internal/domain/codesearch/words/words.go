@@ -43,8 +43,8 @@ func Terms(word string) []string {
 	}
 	parts := Split(word)
 	var terms []string
-	if len(parts) > 1 {
-		terms = append(terms, Whole(word))
+	if whole := Whole(word); len(parts) > 1 && whole != "" && !IsNumber(whole) { // 12$ is a number, and $_$ nothing
+		terms = append(terms, whole)
 	}
 	for _, part := range parts {
 		if term, ok := Term(part); ok {

@@ -50,7 +50,7 @@ func TestTerms(t *testing.T) {
 
 // FuzzTerms: the parts of a word are the word, but for underscores, and no term is empty or a number.
 func FuzzTerms(f *testing.F) {
-	for _, word := range []string{"parseHTTPRequest2", "a_b__c_", "0x80070005", "5973719e", "ÀB", "\xff\xfe", "1a2b3c", ""} {
+	for _, word := range []string{"parseHTTPRequest2", "a_b__c_", "0x80070005", "5973719e", "ÀB", "\xff\xfe", "1a2b3c", "371$", "$_$", ""} {
 		f.Add(word)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
