@@ -192,16 +192,22 @@ func TestSnippetMovesWithinAChunk(t *testing.T) {
 	}
 }
 
+// commitAll makes a folder a repository of one commit, with a remote.
+func commitAll(t *testing.T, root, origin string) {
+	t.Helper()
+	testkit.Git(t, root, "init", "--quiet")
+	testkit.Git(t, root, "remote", "add", "origin", origin)
+	testkit.Git(t, root, "add", ".")
+	testkit.Git(t, root, "commit", "--quiet", "--message=one")
+}
+
 // TestLinksAreToLinesOfTheCommit: what is not in it as it was indexed says so, and has no
 // link; a part of a repository has its path there.
 func TestLinksAreToLinesOfTheCommit(t *testing.T) {
 	o := two(t)
 	root := o.Repositories[0].Path
 	write(t, root, "part/a file.go", "package part\n\nfunc Frobnicate() {}\n")
-	testkit.Git(t, root, "init", "--quiet")
-	testkit.Git(t, root, "remote", "add", "origin", "https://nina:secret@github.com/a/b.git")
-	testkit.Git(t, root, "add", ".")
-	testkit.Git(t, root, "commit", "--quiet", "--message=one")
+	commitAll(t, root, "https://nina:secret@github.com/a/b.git")
 	o.Repositories = append(o.Repositories, codesearch.Repository{Name: "part", Path: filepath.Join(root, "part")})
 	_, d := served(t, o)
 	place := func(repository, file string) codesearch.Metadata {
@@ -240,10 +246,7 @@ func TestLinksHaveTheFormOfTheirHost(t *testing.T) {
 	o := two(t)
 	root := o.Repositories[0].Path
 	write(t, root, "c++/a&b.go", "package a\n\nfunc Frobnicate() {}\n")
-	testkit.Git(t, root, "init", "--quiet")
-	testkit.Git(t, root, "remote", "add", "origin", "https://example.com/a/b.git")
-	testkit.Git(t, root, "add", ".")
-	testkit.Git(t, root, "commit", "--quiet", "--message=one")
+	commitAll(t, root, "https://example.com/a/b.git")
 	o.Links = map[string]string{
 		"git.example.com": "https://code.example.com:8443/projects/{group}/repos/{name}/browse?path={path}&at={commit}#{first}-{last}",
 		"github.com":      "https://mirror.example.com/{name}/{commit}/{path}#{first}",
